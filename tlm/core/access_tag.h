@@ -1,0 +1,34 @@
+// What an access is for: a TLM payload extension that initiators attach and memories account by.
+//
+// An access without a tag is a plain byte access: precision raw, purpose other. The tag never changes which bytes
+// move where; a memory that prices or schedules by precision reads it here. The initiator owns the extension and
+// keeps it alive for the whole transaction; nobody downstream changes it.
+#pragma once
+
+#include <tlm>
+
+#include <cstdint>
+
+#include "dvp_gen/descriptor.h"
+
+namespace dvp::core {
+
+class access_tag : public tlm::tlm_extension<access_tag> {
+ public:
+  gen::precision precision = gen::precision::raw;
+  gen::purpose purpose = gen::purpose::other;
+  // Elements moved. 0: as many as the data length holds at the tag's precision.
+  std::uint32_t elements = 0;
+
+  access_tag() = default;
+  access_tag(gen::precision tag_precision, gen::purpose tag_purpose, std::uint32_t tag_elements)
+      : precision(tag_precision), purpose(tag_purpose), elements(tag_elements) {}
+
+  tlm::tlm_extension_base* clone() const override { return new access_tag(*this); }
+  void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const access_tag&>(other); }
+};
+
+// The tag of an access; that of a plain byte access when it has none. The reference lives as long as the payload.
+const access_tag& tag_of(const tlm::tlm_generic_payload& payload);
+
+}  // namespace dvp::core

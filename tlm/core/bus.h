@@ -1,0 +1,54 @@
+// Loosely timed interconnect: any number of initiators, one target per window of the address map.
+//
+// Routes b_transport, transport_dbg and DMI requests; the target sees addresses relative to its window, the initiator
+// gets its own address back. Each blocking access adds the stated latency once, before the target sees it; DMI
+// latencies grow by the same. There is no contention: concurrent accesses pass each other.
+//
+// An access that is in no window or leaves its window is answered with TLM_ADDRESS_ERROR_RESPONSE, 0 debug bytes or a
+// refused DMI request, takes no time and is counted in unmapped(). A bad address map (see address_map) is a fatal
+// report at elaboration with this module's name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "tlm/core/address_map.h"
+#include "tlm_utils/simple_initiator_socket.h"
+#include "tlm_utils/simple_target_socket.h"
+
+namespace dvp::core {
+
+class bus : public sc_core::sc_module {
+ public:
+  using initiator_side = tlm_utils::simple_target_socket_tagged<bus>;
+  using target_side = tlm_utils::simple_initiator_socket_tagged<bus>;
+
+  bus(const sc_core::sc_module_name& name, std::vector<address_window> windows, std::size_t initiators,
+      const sc_core::sc_time& latency);
+
+  // Where initiator i binds its socket; every one must be bound.
+  initiator_side& from_initiator(std::size_t i) { return initiators_.at(i); }
+  // What to bind to the target of a window; an unknown name is a fatal report. Every one must be bound.
+  target_side& to_target(std::string_view window);
+
+  const address_map& map() const { return map_; }
+  std::uint64_t unmapped() const { return unmapped_; }
+
+ private:
+  void b_transport(int initiator, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  unsigned int transport_dbg(int initiator, tlm::tlm_generic_payload& payload);
+  bool get_direct_mem_ptr(int initiator, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+  void invalidate_direct_mem_ptr(int window, sc_dt::uint64 start, sc_dt::uint64 end);
+
+  address_map map_;
+  sc_core::sc_time latency_;
+  sc_core::sc_vector<initiator_side> initiators_;
+  sc_core::sc_vector<target_side> targets_;
+  std::uint64_t unmapped_ = 0;
+};
+
+}  // namespace dvp::core

@@ -1,0 +1,187 @@
+#include "tlm/memory/simple_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "tlm/core/sim_time.h"
+
+namespace dvp::memory {
+
+namespace {
+
+__extension__ using wide = unsigned __int128;
+
+simple_memory_config checked(const simple_memory_config& config, const char* module_name) {
+  const char* fault = config.bytes == 0              ? "size is 0 bytes"
+                      : config.bytes_per_second == 0 ? "bandwidth is 0 bytes per second"
+                      : !(config.e_core_pj_per_bit >= 0) || !(config.e_down_pj_per_bit >= 0)
+                          ? "an energy is negative or not a number"
+                          : nullptr;
+  if (fault == nullptr) return config;
+  const std::string message = std::string(module_name) + ": " + fault;
+  SC_REPORT_FATAL("/dvp/memory", message.c_str());
+  throw std::invalid_argument(message);  // the report handler may have been told to go on
+}
+
+// Bits that cross from the cells to the initiator per element of a read.
+std::uint64_t delivered_bits(gen::precision precision) {
+  switch (precision) {
+    case gen::precision::q4: return 4;
+    case gen::precision::q2: return 2;
+    default: return 8;
+  }
+}
+
+}  // namespace
+
+simple_memory::simple_memory(const sc_core::sc_module_name& name, const simple_memory_config& config,
+                             core::statistics& figures, core::timeline& timeline)
+    : sc_module(name),
+      socket("socket"),
+      config_(checked(config, this->name())),
+      pages_(config.bytes),
+      figures_(figures),
+      timeline_(timeline),
+      slices_(timeline, "system", basename(), "bytes", config.timeline_gap),
+      bytes_read_(figures.counter(path("bytes_read"))),
+      bytes_written_(figures.counter(path("bytes_written"))),
+      accesses_(figures.counter(path("accesses"))),
+      busy_ps_(figures.counter(path("busy_ps"))),
+      direct_grants_(figures.counter(path("direct_grants"))),
+      core_pj_(figures.gauge(path("energy.core_pj_modelled"))),
+      down_pj_(figures.gauge(path("energy.down_pj_modelled"))),
+      total_pj_(figures.gauge(path("energy.total_pj_modelled"))) {
+  socket.register_b_transport(this, &simple_memory::b_transport);
+  socket.register_transport_dbg(this, &simple_memory::transport_dbg);
+  socket.register_get_direct_mem_ptr(this, &simple_memory::get_direct_mem_ptr);
+}
+
+std::string simple_memory::path(const char* figure) const { return std::string(basename()) + '.' + figure; }
+
+void simple_memory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    return;
+  }
+  const std::uint64_t length = payload.get_data_length();
+  const std::uint64_t touched = std::min<std::uint64_t>(length, payload.get_streaming_width());
+  if (touched == 0) {
+    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return;
+  }
+  if (payload.get_byte_enable_ptr() != nullptr && payload.get_byte_enable_length() == 0) {
+    payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    return;
+  }
+  if (!holds(payload.get_address(), touched)) {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return;
+  }
+  move(payload);
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time start = std::max(now + delay, bus_free_);
+  bus_free_ = start + transfer_time(length);
+  delay = bus_free_ + config_.latency - now;
+  account(payload, start, bus_free_);
+  payload.set_dmi_allowed(config_.direct_memory);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+unsigned int simple_memory::transport_dbg(tlm::tlm_generic_payload& payload) {
+  const std::uint64_t length = payload.get_data_length();
+  if (length == 0 || !holds(payload.get_address(), length)) return 0;
+  std::uint8_t* stored = data() + payload.get_address();
+  if (payload.is_read()) {
+    std::memcpy(payload.get_data_ptr(), stored, length);
+  } else if (payload.is_write()) {
+    std::memcpy(stored, payload.get_data_ptr(), length);
+  } else {
+    return 0;
+  }
+  return static_cast<unsigned int>(length);
+}
+
+bool simple_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+  dmi.init();
+  if (!config_.direct_memory || !holds(payload.get_address(), 1)) {
+    dmi.set_start_address(payload.get_address());
+    dmi.set_end_address(payload.get_address());
+    return false;
+  }
+  dmi.set_dmi_ptr(data());
+  dmi.set_start_address(0);
+  dmi.set_end_address(config_.bytes - 1);
+  dmi.set_read_latency(config_.latency);
+  dmi.set_write_latency(config_.latency);
+  dmi.allow_read_write();
+  ++direct_grants_;
+  return true;
+}
+
+bool simple_memory::holds(std::uint64_t address, std::uint64_t length) const {
+  return length <= config_.bytes && address <= config_.bytes - length;
+}
+
+void simple_memory::move(tlm::tlm_generic_payload& payload) {
+  std::uint8_t* stored = data() + payload.get_address();
+  std::uint8_t* moved = payload.get_data_ptr();
+  const std::uint32_t length = payload.get_data_length();
+  const std::uint32_t width = payload.get_streaming_width();
+  const std::uint8_t* enables = payload.get_byte_enable_ptr();
+  const std::uint32_t enables_length = payload.get_byte_enable_length();
+  if (enables == nullptr && width >= length) {
+    payload.is_read() ? std::memcpy(moved, stored, length) : std::memcpy(stored, moved, length);
+    return;
+  }
+  for (std::uint32_t i = 0; i < length; ++i) {
+    if (enables != nullptr && enables[i % enables_length] != TLM_BYTE_ENABLED) continue;
+    if (payload.is_read()) {
+      moved[i] = stored[i % width];
+    } else {
+      stored[i % width] = moved[i];
+    }
+  }
+}
+
+sc_core::sc_time simple_memory::transfer_time(std::uint64_t length) const {
+  constexpr std::uint64_t ps_per_second = 1'000'000'000'000;
+  const wide scaled = static_cast<wide>(length) * ps_per_second + (config_.bytes_per_second - 1);
+  return sc_core::sc_time(static_cast<double>(static_cast<std::uint64_t>(scaled / config_.bytes_per_second)),
+                          sc_core::SC_PS);
+}
+
+void simple_memory::account(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& begin,
+                            const sc_core::sc_time& end) {
+  const core::access_tag& tag = core::tag_of(payload);
+  const bool write = payload.is_write();
+  const std::uint64_t bytes = payload.get_data_length();
+  ++accesses_;
+  (write ? bytes_written_ : bytes_read_) += bytes;
+  busy_ps_ += core::picoseconds(end - begin);
+
+  const std::size_t purpose = static_cast<std::size_t>(tag.purpose) % purposes;
+  const std::size_t precision = static_cast<std::size_t>(tag.precision) % precisions;
+  const char* direction = write ? "write" : "read";
+  std::uint64_t*& traffic = traffic_[((write ? 1 : 0) * purposes + purpose) * precisions + precision];
+  if (traffic == nullptr) {
+    const std::string figure = std::string("traffic.") + direction + '.' + gen::name_of(tag.purpose) + '.' +
+                               gen::name_of(tag.precision) + "_bytes";
+    traffic = &figures_.counter(path(figure.c_str()));
+  }
+  *traffic += bytes;
+
+  // Writes are always stored as 8-bit elements, whatever the tag says.
+  const std::uint64_t p = write ? 8 : delivered_bits(tag.precision);
+  const std::uint64_t elements = p == 8 ? bytes : tag.elements != 0 ? tag.elements : bytes * 8 / p;
+  core_bits_ += 8 * elements;
+  down_bits_ += p * elements;
+  core_pj_ = static_cast<double>(core_bits_) * config_.e_core_pj_per_bit;
+  down_pj_ = static_cast<double>(down_bits_) * config_.e_down_pj_per_bit;
+  total_pj_ = core_pj_ + down_pj_;
+
+  if (timeline_.on()) slices_.add(std::string(direction) + ' ' + gen::name_of(tag.purpose), begin, end, bytes);
+}
+
+}  // namespace dvp::memory
