@@ -1,0 +1,106 @@
+// The NPU: registers, two command queues, five engines around a scratchpad, one memory socket, one interrupt line.
+//
+// What software sees is gen/spec/blocks/npu.json and gen/spec/formats/descriptor.json; docs of the parts are in their
+// headers. Decided here:
+//   - everything happens on edges of the NPU clock; a register write takes effect at the first edge after it
+//   - the ring of a queue is fetched in order and dispatched in order to the engines' FIFOs; engines run in parallel,
+//     each in FIFO order; a descriptor starts when its waits are complete, its engine is free and its banks are free
+//   - a write to tail that does not move it is no doorbell; one that is refused stops the queue with bad_queue and the
+//     index of the first descriptor not yet rung in, while those rung in before are no longer fetched
+//   - the doorbell of a queue that has stopped is ignored
+//   - clearing enable stops fetching; what was fetched goes on
+//   - soft reset clears queues with their ring registers, errors, counters and irq_status at once and drops work in
+//     whatever state; enable and irq_enable stay as written. The scratchpad keeps its bytes. Accesses already handed
+//     to the memory are not undone
+//   - counters count from the first enable after power-on or soft reset
+//
+// An array implementation that throws (lockstep) stops its queue with error lockstep and the simulation with sc_stop();
+// failure() has the message.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "tlm/array/array_seat.h"
+#include "tlm/core/register_bank.h"
+#include "tlm/core/statistics.h"
+#include "tlm/core/timeline.h"
+#include "tlm/npu/command_queue.h"
+#include "tlm/npu/dma_engine.h"
+#include "tlm/npu/engine.h"
+#include "tlm/npu/execute_gemm.h"
+#include "tlm/npu/npu_config.h"
+#include "tlm/npu/npu_parts.h"
+#include "tlm/npu/sequencer.h"
+#include "tlm_utils/simple_initiator_socket.h"
+#include "tlm_utils/simple_target_socket.h"
+
+namespace dvp::npu {
+
+class npu : public sc_core::sc_module {
+ public:
+  // A configuration that validate() refuses is a fatal report with the module's name. Seat, figures and timeline
+  // outlive the module.
+  npu(const sc_core::sc_module_name& name, const npu_config& config, array::array_seat& seat,
+      core::statistics& figures, core::timeline& timeline);
+
+  tlm_utils::simple_target_socket<npu> registers;
+  tlm_utils::simple_initiator_socket<npu> memory;
+  sc_core::sc_out<bool> interrupt;
+
+  const npu_config& config() const { return parts_.config; }
+  // What the array seat reported; empty while it agrees with itself.
+  std::string failure() const { return failure_; }
+
+  // For traces of register accesses.
+  core::register_bank& bank() { return bank_; }
+  // Host-side view of the scratchpad, for tests and dumps.
+  std::span<std::byte> scratchpad_bytes() { return parts_.memory.bytes(); }
+  // Now, as the registers would show it.
+  std::uint64_t counter(gen::npu::counter which) const { return parts_.counts.value(which, parts_.clock.now()); }
+  std::uint64_t engine_cycles(engine_id engine, engine_state state) const {
+    return parts_.counts.cycles_in(engine, state, parts_.clock.now());
+  }
+
+  // Writes the figures since the last reset, below the module's base name: counters.<counter>,
+  // engines.<engine>.{idle,waiting,blocked,busy}_cycles, descriptors.<opcode>, array_jobs. Done by itself at the end of
+  // the simulation.
+  void update_figures();
+
+ private:
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  unsigned int transport_dbg(tlm::tlm_generic_payload& payload);
+  void end_of_simulation() override { update_figures(); }
+  void drive_interrupt();
+
+  void make_engines();
+  void make_queues();
+  void connect_registers();
+  void connect_queue_registers(std::uint32_t q);
+  void connect_counters();
+
+  void control_written(std::uint32_t value);
+  void doorbell(std::uint32_t q, std::uint32_t tail);
+  void soft_reset();
+  void pend(const gen::bit_field& cause, std::uint32_t q);
+  void follow_backlog();
+  std::uint32_t status() const;
+  bool is_enabled() const;
+
+  npu_parts parts_;
+  core::register_bank bank_;
+  core::statistics& figures_;
+  gemm_executor gemm_;
+  std::vector<std::unique_ptr<command_queue>> queues_;
+  std::vector<std::unique_ptr<engine>> engines_;  // by engine_id
+  std::vector<std::unique_ptr<sequencer>> sequencers_;
+  sc_core::sc_event interrupt_changed_;
+  std::string failure_;
+};
+
+}  // namespace dvp::npu

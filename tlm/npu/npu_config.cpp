@@ -1,0 +1,43 @@
+#include "tlm/npu/npu_config.h"
+
+#include <bit>
+#include <stdexcept>
+#include <string>
+
+namespace dvp::npu {
+namespace {
+
+void require(bool rule, const char* field, std::uint64_t value, const char* must) {
+  if (!rule) {
+    throw std::invalid_argument(std::string("npu: ") + field + " is " + std::to_string(value) + ", it must be " + must);
+  }
+}
+
+}  // namespace
+
+void validate(const npu_config& c) {
+  require(c.clock_hz >= 1'000'000 && c.clock_hz <= 100'000'000'000, "clock_hz", c.clock_hz, "1 MHz to 100 GHz");
+  require(c.queues >= 1 && c.queues <= gen::npu::queue::count, "queues", c.queues, "1 or 2");
+  require(c.array.rows >= 1 && c.array.rows <= 255, "array.rows", c.array.rows, "1 to 255");
+  require(c.array.columns >= 1 && c.array.columns <= 255, "array.columns", c.array.columns, "1 to 255");
+  require(c.array.accumulator_vectors >= 1 && c.array.accumulator_vectors <= 65535, "array.accumulator_vectors",
+          c.array.accumulator_vectors, "1 to 65535");
+  require(c.scratchpad_banks >= 1 && c.scratchpad_banks <= 64, "scratchpad_banks", c.scratchpad_banks, "1 to 64");
+  require(c.scratchpad_bytes >= 64 && c.scratchpad_bytes % (64 * c.scratchpad_banks) == 0, "scratchpad_bytes",
+          c.scratchpad_bytes, "a multiple of 64 bytes in every bank");
+  // Every cycle the array takes one bf16 element per row of the stream and one per column of the next fold.
+  require(c.scratchpad_bytes_per_cycle >= 2 * (c.array.rows + c.array.columns), "scratchpad_bytes_per_cycle",
+          c.scratchpad_bytes_per_cycle, "wide enough for the array: 2 bytes for each of its rows and columns");
+  require(c.vector_lanes >= 1, "vector_lanes", c.vector_lanes, "1 or more");
+  require(c.sampling_lanes >= 1, "sampling_lanes", c.sampling_lanes, "1 or more");
+  require(std::has_single_bit(c.dma_max_burst_bytes) && c.dma_max_burst_bytes >= 16, "dma_max_burst_bytes",
+          c.dma_max_burst_bytes, "a power of two, 16 or more");
+  require(c.dma_max_outstanding >= 1 && c.dma_max_outstanding <= 1024, "dma_max_outstanding", c.dma_max_outstanding,
+          "1 to 1024");
+  require(c.dma_issue_cycles >= 1, "dma_issue_cycles", c.dma_issue_cycles, "1 or more");
+  require(c.prefetch_descriptors >= 1 && c.prefetch_descriptors <= 64, "prefetch_descriptors", c.prefetch_descriptors,
+          "1 to 64");
+  require(c.engine_queue_depth >= 1, "engine_queue_depth", c.engine_queue_depth, "1 or more");
+}
+
+}  // namespace dvp::npu

@@ -1,0 +1,72 @@
+// Size and speed of one NPU. Everything the time of a descriptor depends on, besides its shape, is here.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "dvp_gen/arrays.h"
+#include "dvp_gen/descriptor.h"
+#include "dvp_gen/npu_regs.h"
+
+namespace dvp::npu {
+
+// What a function costs in a unit of `lanes` lanes, in cycles. An element pass takes lanes elements per cycle. A serial
+// pass ends in a sum in ascending index, whose order is part of the arithmetic: a lane then works on a row of its own
+// and takes one element per cycle, so fewer rows than lanes leave lanes idle.
+struct function_cost {
+  std::uint32_t latency_cycles = 0;  // pipeline depth, paid once per descriptor
+  std::uint32_t element_passes = 0;
+  std::uint32_t serial_passes = 0;
+};
+
+inline constexpr std::size_t vector_functions = static_cast<std::size_t>(gen::vector_function::transpose_to_bf16) + 1;
+
+// Indexed by gen::vector_function.
+using vector_cost_table = std::array<function_cost, vector_functions>;
+
+inline constexpr vector_cost_table default_vector_costs = {{
+    {4, 1, 0},   // dequantise
+    {24, 1, 1},  // rms_norm: sum of squares; scale
+    {4, 1, 0},   // add_row
+    {4, 1, 0},   // add
+    {8, 1, 0},   // rope_interleaved
+    {8, 1, 0},   // rope_halves
+    {32, 2, 1},  // softmax: maximum; exponentials and their sum; scale
+    {16, 1, 0},  // silu_multiply
+    {2, 1, 0},   // to_bf16
+    {8, 1, 0},   // transpose_to_bf16
+}};
+
+struct npu_config {
+  std::uint64_t clock_hz = 1'000'000'000;
+  std::uint32_t queues = gen::npu::queue::count;
+
+  gen::array_config array = *gen::find_array("ref_16x16");
+  std::uint32_t accumulator_latency_cycles = 4;  // scale, add and write back after the array's last result
+
+  std::uint32_t scratchpad_bytes = 1U << 20;
+  std::uint32_t scratchpad_banks = 16;            // equal, contiguous parts
+  std::uint32_t scratchpad_bytes_per_cycle = 64;  // width of each engine's way to the scratchpad
+
+  std::uint32_t vector_lanes = 16;
+  vector_cost_table vector_costs = default_vector_costs;
+  std::uint32_t sampling_lanes = 16;
+  function_cost sampling_cost = {40, 0, 1};
+
+  std::uint32_t dma_max_burst_bytes = 256;  // a power of two; bursts do not cross a multiple of it in DRAM
+  std::uint32_t dma_max_outstanding = 16;   // bursts in flight, per DMA engine
+  std::uint32_t dma_issue_cycles = 1;       // from burst to burst, at least
+  // How far a DMA engine runs ahead of simulated time before it waits. Smaller is fairer among those who share the
+  // memory and slower to simulate; bytes never depend on it.
+  std::uint32_t dma_quantum_cycles = 128;
+
+  std::uint32_t dispatch_cycles = 2;       // per descriptor and queue
+  std::uint32_t prefetch_descriptors = 8;  // most descriptors one read of the ring brings
+  std::uint32_t engine_queue_depth = 8;    // descriptors that wait at an engine
+};
+
+// Throws std::invalid_argument that names the field, its value and what it must be.
+void validate(const npu_config& config);
+
+}  // namespace dvp::npu

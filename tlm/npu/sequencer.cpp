@@ -1,0 +1,133 @@
+#include "tlm/npu/sequencer.h"
+
+#include <algorithm>
+
+#include "tlm/npu/descriptor_check.h"
+
+namespace dvp::npu {
+
+using gen::npu::error_code;
+
+namespace {
+
+engine_id engine_of(gen::opcode op) {
+  switch (op) {
+    case gen::opcode::dma_store:
+      return engine_id::dma_store;
+    case gen::opcode::gemm:
+      return engine_id::array;
+    case gen::opcode::vector:
+      return engine_id::vector;
+    case gen::opcode::sample:
+      return engine_id::sampling;
+    default:
+      return engine_id::dma_load;
+  }
+}
+
+}  // namespace
+
+sequencer::sequencer(const sc_core::sc_module_name& name, npu_parts& parts, command_queue& queue,
+                     const std::array<engine*, engine_count>& engines, tlm::tlm_initiator_socket<>& memory)
+    : sc_module(name),
+      parts_(parts),
+      queue_(queue),
+      engines_(engines),
+      fetch_port_(memory, parts.counts, parts.reset),
+      record_port_(memory, parts.counts, parts.reset),
+      batch_(parts.config.prefetch_descriptors) {
+  SC_HAS_PROCESS(sequencer);
+  SC_THREAD(dispatch_process);
+  SC_THREAD(notice_process);
+}
+
+void sequencer::allow_fetch(bool allowed) {
+  fetch_allowed_ = allowed;
+  if (allowed) queue_.work.notify();
+}
+
+void sequencer::dispatch_process() {
+  for (;;) {
+    try {
+      serve_batch();
+    } catch (const restarted&) {
+    }
+  }
+}
+
+void sequencer::serve_batch() {
+  while (!fetch_allowed_ || !queue_.has_backlog()) parts_.reset.wait(queue_.work);
+  parts_.wait_until(sc_core::SC_ZERO_TIME);
+
+  const ring_setup& ring = queue_.ring_in_use();
+  const std::uint64_t first = queue_.dispatched();
+  const std::uint64_t slot = first % ring.entries;
+  const std::uint64_t count =
+      std::min({queue_.tail() - first, ring.entries - slot, std::uint64_t{parts_.config.prefetch_descriptors}});
+  sc_core::sc_time delay;
+  const bool ok = fetch_port_.read(ring.base + slot * gen::descriptor_bytes,
+                                   std::as_writable_bytes(std::span(batch_).first(count)), gen::precision::raw,
+                                   gen::purpose::commands, delay);
+  parts_.wait_until(sc_core::sc_time_stamp() + delay);
+  if (!ok) {
+    queue_.fail(first, {}, error_code::bus_error, parts_.clock.now());
+    return;
+  }
+  for (std::uint64_t i = 0; i < count && !queue_.stopped(); ++i) {
+    parts_.wait_cycles(parts_.config.dispatch_cycles);
+    if (!dispatch(batch_[i])) return;
+  }
+}
+
+bool sequencer::dispatch(const descriptor_view& descriptor) {
+  if (queue_.stopped()) return false;
+  const std::uint64_t index = queue_.dispatched();
+  const check_limits limits{parts_.config.scratchpad_bytes, parts_.config.array.accumulator_vectors};
+  const error_code code = check(descriptor, index, limits);
+  if (code != error_code::none) {
+    queue_.fail(index, descriptor.header(), code, parts_.clock.now());
+    return false;
+  }
+  if (descriptor.op() == gen::opcode::fence) {
+    queue_.append_fence(descriptor, parts_.clock.now());
+    return true;
+  }
+  engine& target = *engines_[static_cast<std::size_t>(engine_of(descriptor.op()))];
+  while (!target.has_room()) {
+    parts_.reset.wait(target.room(), queue_.progress());
+    if (queue_.stopped()) return false;
+  }
+  target.push(queue_.append(descriptor));
+  return true;
+}
+
+void sequencer::notice_process() {
+  for (;;) {
+    try {
+      while (!queue_.has_notice()) parts_.reset.wait(queue_.progress());
+      const notice item = queue_.take_notice();
+      write_record(item);
+      queue_.settle(item, parts_.clock.now());
+    } catch (const restarted&) {
+    }
+  }
+}
+
+void sequencer::write_record(const notice& item) {
+  const ring_setup& ring = queue_.ring_in_use();
+  const bool wanted = (item.header.flags & gen::descriptor_flag::record) != 0 && ring.completion_base != 0;
+  if (!wanted) return;
+  const gen::completion_record record{
+      static_cast<std::uint32_t>(item.index), static_cast<std::uint16_t>(item.error),
+      static_cast<std::uint16_t>(item.header.op), parts_.counts.cycles(item.end_edge)};
+  const std::uint64_t slot = item.index % ring.entries;
+  sc_core::sc_time delay;
+  const bool ok = record_port_.write(ring.completion_base + slot * sizeof record,
+                                     std::as_bytes(std::span(&record, 1)), gen::precision::raw, gen::purpose::commands,
+                                     delay);
+  parts_.wait_until(sc_core::sc_time_stamp() + delay);
+  // The header is left out: a record about the failed record could only fail again.
+  if (!ok) queue_.fail(item.index, {}, error_code::bus_error, parts_.clock.now());
+}
+
+}  // namespace dvp::npu
