@@ -5,9 +5,8 @@
 // keeps it alive for the whole transaction; nobody downstream changes it.
 #pragma once
 
-#include <tlm>
-
 #include <cstdint>
+#include <tlm>
 
 #include "dvp_gen/descriptor.h"
 

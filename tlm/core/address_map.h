@@ -31,7 +31,7 @@ class address_map {
   std::optional<std::size_t> named(std::string_view name) const;
 
  private:
-  std::vector<address_window> windows_;   // in the order given
+  std::vector<address_window> windows_;  // in the order given
   std::vector<std::size_t> by_base_;
 };
 

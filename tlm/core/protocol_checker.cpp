@@ -47,8 +47,7 @@ void protocol_checker::b_transport(tlm::tlm_generic_payload& payload, sc_core::s
   require(payload.get_data_length() > 0, "data length is 0");
   require(payload.get_data_ptr() != nullptr, "data pointer is null");
   require(payload.get_streaming_width() > 0, "streaming width is 0");
-  require(payload.get_byte_enable_ptr() == nullptr || payload.get_byte_enable_length() > 0,
-          "byte enables of length 0");
+  require(payload.get_byte_enable_ptr() == nullptr || payload.get_byte_enable_length() > 0, "byte enables of length 0");
   require(payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE, "response status is set before the access");
   require(!payload.is_dmi_allowed(), "DMI hint is set before the access");
 

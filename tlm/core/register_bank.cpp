@@ -53,8 +53,12 @@ register_bank::entry& register_bank::at(std::uint32_t offset, const char* caller
   return const_cast<entry&>(std::as_const(*this).at(offset, caller));
 }
 
-std::uint32_t register_bank::get(std::uint32_t offset) const { return at(offset, "get").value; }
-void register_bank::set(std::uint32_t offset, std::uint32_t value) { at(offset, "set").value = value; }
+std::uint32_t register_bank::get(std::uint32_t offset) const {
+  return at(offset, "get").value;
+}
+void register_bank::set(std::uint32_t offset, std::uint32_t value) {
+  at(offset, "set").value = value;
+}
 
 void register_bank::on_write(std::uint32_t offset, std::function<void(std::uint32_t)> hook) {
   entry& e = at(offset, "on_write");
@@ -70,7 +74,9 @@ void register_bank::on_read(std::uint32_t offset, std::function<std::uint32_t()>
   e.after_read = std::move(after_read);
 }
 
-void register_bank::on_access(std::function<void(const register_event&)> observer) { observer_ = std::move(observer); }
+void register_bank::on_access(std::function<void(const register_event&)> observer) {
+  observer_ = std::move(observer);
+}
 
 void register_bank::reset() {
   for (entry& e : entries_) e.value = e.info->reset;
@@ -83,8 +89,8 @@ tlm::tlm_response_status register_bank::check(const tlm::tlm_generic_payload& pa
   }
   const entry* e = find(payload.get_address());
   if (e == nullptr) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
-  const bool forbidden = payload.is_write() ? debug || e->info->mode == gen::access::ro
-                                            : !debug && e->info->mode == gen::access::wo;
+  const bool forbidden =
+      payload.is_write() ? debug || e->info->mode == gen::access::ro : !debug && e->info->mode == gen::access::wo;
   return forbidden ? tlm::TLM_COMMAND_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
 }
 

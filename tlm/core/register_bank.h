@@ -22,11 +22,10 @@
 // the block and the offset; nothing reachable from the bus throws.
 #pragma once
 
-#include <tlm>
-
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <tlm>
 #include <vector>
 
 #include "dvp_gen/register_table.h"

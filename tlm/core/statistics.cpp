@@ -45,11 +45,21 @@ T& statistics::leaf(std::string_view path) {
   return *value;
 }
 
-void statistics::add(std::string_view path, std::uint64_t n) { counter(path) += n; }
-void statistics::set(std::string_view path, std::uint64_t value) { counter(path) = value; }
-void statistics::set_gauge(std::string_view path, double value) { gauge(path) = value; }
-std::uint64_t& statistics::counter(std::string_view path) { return leaf<std::uint64_t>(path); }
-double& statistics::gauge(std::string_view path) { return leaf<double>(path); }
+void statistics::add(std::string_view path, std::uint64_t n) {
+  counter(path) += n;
+}
+void statistics::set(std::string_view path, std::uint64_t value) {
+  counter(path) = value;
+}
+void statistics::set_gauge(std::string_view path, double value) {
+  gauge(path) = value;
+}
+std::uint64_t& statistics::counter(std::string_view path) {
+  return leaf<std::uint64_t>(path);
+}
+double& statistics::gauge(std::string_view path) {
+  return leaf<double>(path);
+}
 
 std::uint64_t statistics::count_of(std::string_view path) const {
   const auto found = figures_.find(path);

@@ -77,7 +77,9 @@ timeline::timeline(const std::string& path) : file_(std::fopen(path.c_str(), "wb
   buffer_ = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 }
 
-timeline::~timeline() { close(); }
+timeline::~timeline() {
+  close();
+}
 
 bool timeline::close() {
   if (file_) {

@@ -15,11 +15,11 @@ namespace {
 constexpr std::uint64_t ps_per_second = 1'000'000'000'000;
 
 native_cpu_config checked(const native_cpu_config& config, const char* module_name) {
-  const bool unnamed = std::any_of(config.work.begin(), config.work.end(),
-                                   [](const work_cost& cost) { return cost.name.empty(); });
+  const bool unnamed =
+      std::any_of(config.work.begin(), config.work.end(), [](const work_cost& cost) { return cost.name.empty(); });
   const char* fault = config.clock_hz == 0 || config.clock_hz > ps_per_second ? "clock is 0 or above 1 THz"
-                      : unnamed                                              ? "a kind of work has no name"
-                                                                             : nullptr;
+                      : unnamed                                               ? "a kind of work has no name"
+                                                                              : nullptr;
   if (fault == nullptr) return config;
   const std::string message = std::string(module_name) + ": " + fault;
   SC_REPORT_FATAL("/dvp/cpu", message.c_str());
@@ -52,7 +52,9 @@ native_cpu::native_cpu(const sc_core::sc_module_name& name, const native_cpu_con
   set_stack_size(config_.stack_bytes);
 }
 
-std::string native_cpu::path(const std::string& figure) const { return std::string(basename()) + '.' + figure; }
+std::string native_cpu::path(const std::string& figure) const {
+  return std::string(basename()) + '.' + figure;
+}
 
 void native_cpu::run() {
   try {
@@ -110,8 +112,8 @@ void native_cpu::transfer(tlm::tlm_command command, std::uint64_t address, std::
 }
 
 void* native_cpu::memory(std::uint64_t address, std::uint64_t bytes) {
-  auto region = std::find_if(regions_.begin(), regions_.end(),
-                             [&](const granted_region& r) { return r.holds(address, bytes); });
+  auto region =
+      std::find_if(regions_.begin(), regions_.end(), [&](const granted_region& r) { return r.holds(address, bytes); });
   if (region == regions_.end()) {
     tlm::tlm_generic_payload payload;
     payload.set_command(tlm::TLM_WRITE_COMMAND);
@@ -180,7 +182,9 @@ void native_cpu::advance(std::uint64_t cycles) {
   local_ += time;
 }
 
-std::uint64_t native_cpu::now_ns() const { return core::picoseconds(local_now()) / 1000; }
+std::uint64_t native_cpu::now_ns() const {
+  return core::picoseconds(local_now()) / 1000;
+}
 
 void native_cpu::synchronise() {
   const sc_core::sc_time time = std::exchange(local_, sc_core::SC_ZERO_TIME);

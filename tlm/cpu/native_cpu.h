@@ -18,7 +18,8 @@
 // Interrupt is a level; the seat never acknowledges anything by itself.
 //
 // Figures, below the module's base name: register_reads, register_writes, bus_errors, cycles, busy_ps, wait_ps,
-// waits, wait_timeouts, work.<kind> (amounts). Timeline: track "cpu" with merged slices of work, "registers" and "wait".
+// waits, wait_timeouts, work.<kind> (amounts). Timeline: track "cpu" with merged slices of work, "registers" and
+// "wait".
 #pragma once
 
 #include <cstddef>

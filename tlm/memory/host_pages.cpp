@@ -22,6 +22,8 @@ std::uint8_t* reserve(std::size_t bytes) {
 }  // namespace
 
 host_pages::host_pages(std::size_t bytes) : bytes_(bytes), data_(reserve(bytes)) {}
-host_pages::~host_pages() { munmap(data_, bytes_); }
+host_pages::~host_pages() {
+  munmap(data_, bytes_);
+}
 
 }  // namespace dvp::memory

@@ -28,9 +28,12 @@ simple_memory_config checked(const simple_memory_config& config, const char* mod
 // Bits that cross from the cells to the initiator per element of a read.
 std::uint64_t delivered_bits(gen::precision precision) {
   switch (precision) {
-    case gen::precision::q4: return 4;
-    case gen::precision::q2: return 2;
-    default: return 8;
+    case gen::precision::q4:
+      return 4;
+    case gen::precision::q2:
+      return 2;
+    default:
+      return 8;
   }
 }
 
@@ -58,7 +61,9 @@ simple_memory::simple_memory(const sc_core::sc_module_name& name, const simple_m
   socket.register_get_direct_mem_ptr(this, &simple_memory::get_direct_mem_ptr);
 }
 
-std::string simple_memory::path(const char* figure) const { return std::string(basename()) + '.' + figure; }
+std::string simple_memory::path(const char* figure) const {
+  return std::string(basename()) + '.' + figure;
+}
 
 void simple_memory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
