@@ -115,7 +115,7 @@ std::string shown_value(const json& value) {
   for (const json& key : required) {
     if (here.value().is_object() && !here.value().contains(key)) {
       const std::string name = key.get<std::string>();
-      here.fail("the key '" + name + "' is missing", "add " + here.description_of(name));
+      here.fail("the key '" + name + "' is missing", "add it with " + here.description_of(name));
     }
   }
   const bool empty = here.value().is_array() && here.value().empty();

@@ -10,9 +10,9 @@ namespace {
 constexpr std::uint32_t register_bytes = 4;
 
 // Names that the generated code puts beside those of the specification.
-const std::vector<std::string> names_beside_registers{"access",        "bank", "bank_tables", "bit_field",
-                                                      "block_info",    "dvp",  "field_info",  "name_of",
-                                                      "register_info", "std",  "window_bytes"};
+const std::vector<std::string> names_beside_registers{"access",    "all_registers", "bank", "bank_tables",
+                                                      "bit_field", "block_info",    "dvp",  "field_info",
+                                                      "name_of",   "register_info", "std",  "window_bytes"};
 const std::vector<std::string> names_beside_elements{"bit_field", "count", "dvp", "offset", "std", "stride"};
 const std::vector<std::string> names_beside_fields{"at", "bit_field", "dvp", "offset", "reset", "std"};
 
@@ -177,10 +177,16 @@ register_array validate_array_of_registers(const node& item, const block& owner,
   return result;
 }
 
-// The register block in SystemVerilog names its ports register_field; those must differ as well.
-void add_port_names(const node& item, const std::string& prefix, const block_register& result, name_scope& ports) {
+// The register block in SystemVerilog joins names: register_field for fields, register_write for the strobe. Those must
+// differ as well, and so must the joined names of registers.
+void add_joined_names(const node& item, const std::string& prefix, const block_register& result, name_scope& joined) {
+  const std::string name = prefix + result.name;
+  joined.add_derived(item, name);
+  if (result.access != access_mode::ro) {
+    joined.add_derived(item, name + "_write");
+  }
   for (const register_field& field : result.fields) {
-    ports.add_derived(item, prefix + result.name + "_" + field.name);
+    joined.add_derived(item, name + "_" + field.name);
   }
 }
 
@@ -204,17 +210,17 @@ block validate_block(const node& file, name_scope& globals) {
     result.enums.push_back(validate_enumeration(item, 32));
   }
   window_map window(result.window_bytes);
-  name_scope ports;
+  name_scope joined;
   for (const node& item : file.items("registers")) {
     result.registers.push_back(validate_register(item, result, names));
     window.place(item, result.registers.back().offset, result.registers.back().name);
-    add_port_names(item, "", result.registers.back(), ports);
+    add_joined_names(item, "", result.registers.back(), joined);
   }
   for (const node& item : file.items("register_arrays")) {
     result.arrays.push_back(validate_array_of_registers(item, result, window, names));
     const register_array& array = result.arrays.back();
     for (std::size_t i = 0; i < array.registers.size(); ++i) {
-      add_port_names(item.items("registers")[i], array.name + "_", array.registers[i], ports);
+      add_joined_names(item.items("registers")[i], array.name + "_", array.registers[i], joined);
     }
   }
   return result;

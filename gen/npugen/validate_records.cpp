@@ -39,6 +39,8 @@ class type_table {
   }
   void add(const record& item) { types_[item.name] = {field_kind::record, item.bytes, item.alignment}; }
 
+  bool contains(const std::string& name) const { return types_.contains(name) || flags_.contains(name); }
+
   type_info find(const node& field) const {
     const std::string name = field.text("type");
     if (flags_.contains(name)) {
@@ -71,6 +73,9 @@ record validate_record(const node& item, const type_table& types) {
     const type_info type = types.find(entry);
     record_field field;
     field.name = names.add(entry);
+    if (types.contains(field.name)) {
+      entry.child("name").fail("'" + field.name + "' is the name of a type of this file", "choose another name");
+    }
     field.kind = type.kind;
     field.type = entry.text("type");
     field.element_bytes = type.bytes;
