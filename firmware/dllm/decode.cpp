@@ -1,0 +1,126 @@
+#include "firmware/dllm/decode.h"
+
+#include "firmware/dllm/fast_dllm_v2.h"
+#include "firmware/dllm/image.h"
+#include "firmware/dllm/llada.h"
+#include "firmware/dllm/request.h"
+#include "firmware/hal/hal.h"
+
+namespace dvp::dllm {
+namespace {
+
+using drivers::npu_code;
+using gen::result_code;
+
+// bf16 one and zero; exact.
+constexpr std::uint16_t one = 0x3f80;
+
+void write_identity(std::uint64_t address) {
+  const auto elements = hal::objects<std::uint16_t>(address, kernels::weight_group * kernels::weight_group);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    elements[i] = i % (kernels::weight_group + 1) == 0 ? one : 0;
+  }
+}
+
+result_code start_npu(const gen::request_record& request, const work_layout& work, std::uint64_t npu_base,
+                      drivers::npu& npu) {
+  if (npu.probe(npu_base) != npu_code::ok) {
+    return result_code::npu_absent;
+  }
+  return npu.start(work.ring, ring_entries, request.watchdog_us) == npu_code::ok ? result_code::ok
+                                                                                 : result_code::bad_request;
+}
+
+// Everything between an accepted image and the first forward.
+result_code prepare(const gen::request_record& request, const request_buffers& buffers, std::uint64_t npu_base,
+                    decode_memory& memory, drivers::npu& npu) {
+  kernels::run_state& state = memory.state;
+  work_layout work;
+  result_code code = place_run(request, buffers, memory.model, work, state.cache);
+  if (code == result_code::ok) {
+    code = start_npu(request, work, npu_base, npu);
+  }
+  if (code != result_code::ok) {
+    return code;
+  }
+  state.limits = npu.limits();
+  state.stream.start(npu, ring_entries);
+  state.tokens = request.tokens_address;
+  state.results = work.results;
+  state.residual = work.residual;
+  state.identity = work.identity;
+  const kernels::plan_request wanted =
+      kernels::request_plan(memory.model, memory.weights, request.row_tile,
+                            static_cast<std::uint32_t>(sequence_length(request)), state.stream.granule_bytes());
+  if (wanted.identity) {
+    write_identity(work.identity);
+  }
+  if (!kernels::plan_scratchpad(memory.model, state.limits, wanted, state.plan)) {
+    npu.reset();
+    return result_code::scratchpad_too_small;
+  }
+  return result_code::ok;
+}
+
+result_code run_loop(session& s) {
+  switch (s.request().loop) {
+    case gen::decode_loop::llada:
+      return run_llada(s);
+    case gen::decode_loop::fast_dllm_v2:
+      return run_fast_dllm_v2(s);
+  }
+  return result_code::bad_request;
+}
+
+result_code run(const gen::request_record& request, const request_buffers& buffers, std::uint64_t npu_base,
+                decode_memory& memory, observer& host) {
+  drivers::npu npu;
+  result_code code = read_image(request.image_address, memory.model, memory.weights);
+  if (code == result_code::ok) {
+    code = prepare(request, buffers, npu_base, memory, npu);
+  }
+  gen::result_record& result = *buffers.result;
+  result = {};
+  result.code = code;
+  if (code == result_code::ok) {
+    session s(request, memory.model, memory.weights, memory.state, buffers.tokens, result, *buffers.progress, host);
+    s.report(gen::progress_kind::started, {}, 0, request.prompt_tokens);
+    code = run_loop(s);
+    if (code == result_code::npu_error) {
+      const drivers::npu_fault fault = npu.fault();
+      result.npu_error = static_cast<std::uint32_t>(fault.error);
+      result.npu_error_index = fault.index;
+    }
+    result.code = code;
+    s.report(gen::progress_kind::finished, {}, 0, result.total_tokens);
+    if (code == result_code::ok) {
+      npu.disable();
+    } else {
+      npu.reset();
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+result_code decode(std::uint64_t request_address, std::uint64_t npu_base, decode_memory& memory, observer& host) {
+  const auto requests = hal::objects<gen::request_record>(request_address, 1);
+  if (requests.empty()) {
+    return result_code::bad_request;
+  }
+  request_buffers buffers;
+  const result_code code = check_request(requests[0], buffers);
+  if (code != result_code::ok) {
+    const auto results = hal::objects<gen::result_record>(requests[0].result_address, 1);
+    if (!results.empty()) {
+      results[0] = {};
+      results[0].code = code;
+    }
+    return code;
+  }
+  memory.state = {};
+  return run(requests[0], buffers, npu_base, memory, host);
+}
+
+}  // namespace dvp::dllm

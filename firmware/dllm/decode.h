@@ -1,0 +1,27 @@
+// One request from its record to its result record.
+#pragma once
+
+#include <cstdint>
+
+#include "dvp_gen/request.h"
+#include "firmware/dllm/session.h"
+#include "firmware/drivers/npu.h"
+#include "firmware/kernels/run_state.h"
+
+namespace dvp::dllm {
+
+// Everything large that a run needs. Placed by the program, so that nothing is allocated; contents need not be kept
+// between runs.
+struct decode_memory {
+  kernels::config model;
+  kernels::weights weights;
+  kernels::run_state state;
+};
+
+// Runs the request at bus address `request_address` on the NPU at `npu_base` and tells `host` about progress. Writes
+// the result record when the request names a usable one. When the run ends the NPU is disabled; after a failure it is
+// reset too. Every result_code is possible.
+[[nodiscard]] gen::result_code decode(std::uint64_t request_address, std::uint64_t npu_base, decode_memory& memory,
+                                      observer& host);
+
+}  // namespace dvp::dllm

@@ -1,0 +1,130 @@
+#include "firmware/dllm/request.h"
+
+#include <array>
+#include <limits>
+
+#include "firmware/dllm/commit.h"
+#include "firmware/hal/hal.h"
+
+namespace dvp::dllm {
+namespace {
+
+using gen::decode_loop;
+using gen::request_record;
+using gen::result_code;
+
+constexpr std::uint32_t alignment = 64;
+constexpr std::uint32_t most_row_tile = 256;
+constexpr std::uint16_t known_flags =
+    gen::request_flag::threshold_inclusive | gen::request_flag::allow_mask | gen::request_flag::stop_at_end;
+
+std::uint64_t align_up(std::uint64_t value) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+// Neither negative nor NaN nor infinite.
+bool amount(float value) {
+  return value >= 0 && value <= std::numeric_limits<float>::max();
+}
+
+bool good_numbers(const request_record& r) {
+  if (r.version != gen::request_version || (r.flags & ~known_flags) != 0 || r.prompt_tokens == 0 ||
+      r.generate_tokens == 0 || r.block_length == 0 || r.block_length > most_block_length || !amount(r.temperature) ||
+      r.row_tile > most_row_tile) {
+    return false;
+  }
+  switch (r.loop) {
+    case decode_loop::llada:
+      return r.generate_tokens % r.block_length == 0 && r.steps != 0 &&
+             r.steps % (r.generate_tokens / r.block_length) == 0;
+    case decode_loop::fast_dllm_v2:
+      return r.sub_block_length != 0 && r.block_length % r.sub_block_length == 0 && amount(r.threshold);
+  }
+  return false;
+}
+
+struct extent {
+  std::uint64_t address;
+  std::uint64_t bytes;
+};
+
+bool apart(const extent& a, const extent& b) {
+  return a.address + a.bytes <= b.address || b.address + b.bytes <= a.address;
+}
+
+bool good_buffers(const request_record& r) {
+  const std::array<extent, 5> extents = {{{r.tokens_address, std::uint64_t{4} * r.tokens_capacity},
+                                          {r.kv_address, r.kv_bytes},
+                                          {r.work_address, r.work_bytes},
+                                          {r.result_address, sizeof(gen::result_record)},
+                                          {r.progress_address, sizeof(gen::progress_record)}}};
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    if (extents[i].bytes == 0 || hal::memory(extents[i].address, extents[i].bytes) == nullptr) {
+      return false;
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!apart(extents[i], extents[j])) {
+        return false;
+      }
+    }
+  }
+  return r.kv_address % alignment == 0 && r.work_address % alignment == 0;
+}
+
+}  // namespace
+
+std::uint64_t sequence_length(const request_record& r) {
+  const std::uint64_t length = std::uint64_t{r.prompt_tokens} + r.generate_tokens;
+  return r.loop == decode_loop::llada ? length : (length + r.block_length - 1) / r.block_length * r.block_length;
+}
+
+result_code check_request(const request_record& request, request_buffers& buffers) {
+  if (!good_numbers(request) || !good_buffers(request)) {
+    return result_code::bad_request;
+  }
+  buffers.tokens = hal::objects<std::uint32_t>(request.tokens_address, request.tokens_capacity);
+  const auto results = hal::objects<gen::result_record>(request.result_address, 1);
+  const auto progress = hal::objects<gen::progress_record>(request.progress_address, 1);
+  if (buffers.tokens.empty() || results.empty() || progress.empty()) {
+    return result_code::bad_request;
+  }
+  buffers.result = &results[0];
+  buffers.progress = &progress[0];
+  return result_code::ok;
+}
+
+result_code place_run(const request_record& request, const request_buffers& buffers, const kernels::config& model,
+                      work_layout& work, kernels::kv_cache& cache) {
+  const bool block_causal = request.loop == decode_loop::fast_dllm_v2;
+  if (model.block_causal != block_causal || (block_causal && !model.shift_logits)) {
+    return result_code::bad_request;
+  }
+  const std::uint64_t length = sequence_length(request);
+  if (length > model.context || length > buffers.tokens.size()) {
+    return result_code::too_long;
+  }
+  for (const std::uint32_t token : buffers.tokens.first(request.prompt_tokens)) {
+    if (token >= model.vocabulary) {
+      return result_code::bad_request;
+    }
+  }
+
+  // Feature rows of values start aligned where there is room for that.
+  cache = {.address = request.kv_address, .capacity = static_cast<std::uint32_t>(align_up(length))};
+  if (cache.bytes(model) > request.kv_bytes) {
+    cache.capacity = static_cast<std::uint32_t>(length);
+  }
+  if (cache.bytes(model) > request.kv_bytes) {
+    return result_code::too_long;
+  }
+
+  const std::uint64_t most_rows = request.loop == decode_loop::llada ? length : request.block_length;
+  work.ring = request.work_address;
+  work.results = work.ring + std::uint64_t{ring_entries} * gen::descriptor_bytes;
+  work.identity = work.results + align_up(std::uint64_t{most_block_length} * sizeof(gen::sample_record));
+  work.residual = work.identity + align_up(2 * kernels::weight_group * kernels::weight_group);
+  const std::uint64_t end = work.residual + most_rows * model.width * sizeof(float);
+  return end - request.work_address <= request.work_bytes ? result_code::ok : result_code::too_long;
+}
+
+}  // namespace dvp::dllm

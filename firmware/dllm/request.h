@@ -1,0 +1,43 @@
+// Reads a request (gen/spec/formats/request.json) and finds room for everything the run needs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "dvp_gen/request.h"
+#include "firmware/kernels/model.h"
+#include "firmware/kernels/run_state.h"
+
+namespace dvp::dllm {
+
+// The CPU's views of the request's buffers.
+struct request_buffers {
+  std::span<std::uint32_t> tokens;  // [tokens_capacity]
+  gen::result_record* result = nullptr;
+  gen::progress_record* progress = nullptr;
+};
+
+// Where the parts of the work buffer lie; bus addresses.
+struct work_layout {
+  std::uint64_t ring = 0;
+  std::uint64_t results = 0;
+  std::uint64_t identity = 0;
+  std::uint64_t residual = 0;
+};
+
+inline constexpr std::uint32_t ring_entries = 512;
+
+// What can be said without the model: version, loop, flags, numbers, and that the buffers are main memory, aligned and
+// apart from one another. Codes: ok, bad_request.
+[[nodiscard]] gen::result_code check_request(const gen::request_record& request, request_buffers& buffers);
+
+// What depends on the model: the loop suits its attention, the prompt's tokens exist, sequence, cache and activations
+// fit. Codes: ok, bad_request, too_long.
+[[nodiscard]] gen::result_code place_run(const gen::request_record& request, const request_buffers& buffers,
+                                         const kernels::config& model, work_layout& work, kernels::kv_cache& cache);
+
+// Positions that may come to hold a token, masks included: llada prompt and answer, fast_dllm_v2 up to the end of the
+// answer's last block.
+std::uint64_t sequence_length(const gen::request_record& request);
+
+}  // namespace dvp::dllm

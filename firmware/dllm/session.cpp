@@ -1,0 +1,181 @@
+#include "firmware/dllm/session.h"
+
+#include <bit>
+
+#include "firmware/hal/hal.h"
+
+namespace dvp::dllm {
+namespace {
+
+using gen::progress_kind;
+using gen::result_code;
+
+// FNV-1a, 64 bits, over the little-endian bytes of a word.
+constexpr std::uint64_t hash_start = 0xcbf29ce484222325u;
+
+std::uint64_t hash(std::uint64_t state, std::uint32_t word) {
+  for (std::uint32_t shift = 0; shift < 32; shift += 8) {
+    state = (state ^ (word >> shift & 0xff)) * 0x100000001b3u;
+  }
+  return state;
+}
+
+std::uint32_t lowest(position_set set) {
+  return static_cast<std::uint32_t>(std::countr_zero(set));
+}
+std::uint32_t highest(position_set set) {
+  return 63 - static_cast<std::uint32_t>(std::countl_zero(set));
+}
+std::uint32_t count(position_set set) {
+  return static_cast<std::uint32_t>(std::popcount(set));
+}
+
+result_code code_of(drivers::npu_code code) {
+  switch (code) {
+    case drivers::npu_code::ok:
+      return result_code::ok;
+    case drivers::npu_code::timeout:
+      return result_code::npu_timeout;
+    case drivers::npu_code::absent:
+    case drivers::npu_code::bad_argument:
+    case drivers::npu_code::stopped:
+      break;
+  }
+  return result_code::npu_error;
+}
+
+}  // namespace
+
+session::session(const gen::request_record& request, const kernels::config& model, const kernels::weights& weights,
+                 kernels::run_state& state, std::span<std::uint32_t> tokens, gen::result_record& result,
+                 gen::progress_record& progress, observer& host)
+    : request_(request),
+      model_(model),
+      weights_(weights),
+      state_(state),
+      tokens_(tokens),
+      result_(result),
+      progress_(progress),
+      host_(host),
+      random_(request.seed),
+      samples_(hal::objects<gen::sample_record>(state.results, most_block_length)) {
+  result_.state_hash = hash_start;
+}
+
+block session::open_block(std::uint32_t first, std::uint32_t length, std::uint32_t first_mask) {
+  for (std::uint32_t position = first_mask; position < first + length; ++position) {
+    tokens_[position] = model_.mask_token;
+  }
+  return {.first = first, .length = length, .masks = positions(first_mask - first, first + length - first_mask)};
+}
+
+result_code session::run_forward(const window& rows, std::uint32_t logits_first, std::uint32_t logits_rows) {
+  const bool allow_mask = (request_.flags & gen::request_flag::allow_mask) != 0;
+  const bool random = logits_rows != 0 && request_.temperature > 0;
+  const kernels::forward_pass pass{.first = rows.first,
+                                   .rows = rows.rows,
+                                   .keys = rows.keys,
+                                   .logits_first = logits_first,
+                                   .logits_rows = logits_rows,
+                                   .rule = {.suppressed_token = allow_mask ? gen::no_token : model_.mask_token,
+                                            .temperature = request_.temperature,
+                                            .noise_key = random ? random_.next() : 0}};
+  const drivers::npu_code code = kernels::forward(model_, weights_, state_, pass);
+  result_.descriptors = state_.stream.submitted();
+  if (code != drivers::npu_code::ok) {
+    return code_of(code);
+  }
+  ++result_.forwards;
+  result_.rows += rows.rows;
+  return result_code::ok;
+}
+
+result_code session::predict(const window& rows, const block& b, position_set candidates) {
+  // With shifted logits, position p is predicted by the row before it; a block's first position is never masked then.
+  const std::uint32_t shift = model_.shift_logits ? 1 : 0;
+  const std::uint32_t first = lowest(candidates);
+  const std::uint32_t logits_rows = highest(candidates) - first + 1;
+  const result_code code = run_forward(rows, b.first + first - shift, logits_rows);
+  if (code != result_code::ok) {
+    return code;
+  }
+  hal::spend(hal::work::token, count(candidates));
+  for (position_set rest = candidates; rest != 0; rest &= rest - 1) {
+    const std::uint32_t position = lowest(rest);
+    const gen::sample_record& sample = samples_[position - first];
+    if (sample.token >= model_.vocabulary) {
+      return result_code::bad_image;
+    }
+    confidences_[position] = sample.confidence;
+    predicted_[position] = sample.token;
+  }
+  return result_code::ok;
+}
+
+void session::write_token(std::uint32_t position, std::uint32_t token) {
+  tokens_[position] = token;
+  const std::uint32_t forward = result_.forwards - 1;
+  result_.state_hash = hash(hash(hash(result_.state_hash, forward), position), token);
+}
+
+void session::commit(block& b, position_set chosen, std::uint32_t total) {
+  hal::spend(hal::work::commit, count(chosen));
+  for (position_set rest = chosen; rest != 0; rest &= rest - 1) {
+    write_token(b.first + lowest(rest), predicted_[lowest(rest)]);
+  }
+  b.masks &= ~chosen;
+  result_.committed += count(chosen);
+  result_.denoise_forwards += chosen != 0 ? 1 : 0;
+  report(progress_kind::forward, b, count(chosen), total);
+}
+
+result_code session::fill(const window& rows, std::uint32_t block_length) {
+  const result_code code = run_forward(rows, 0, 0);
+  if (code == result_code::ok) {
+    report(progress_kind::prefill, {.first = rows.first, .length = block_length}, 0, request_.prompt_tokens);
+  }
+  return code;
+}
+
+result_code session::fill_and_append(const window& rows, std::uint32_t block_length) {
+  const std::uint32_t end = rows.first + rows.rows;
+  const result_code code = run_forward(rows, end - 1, 1);
+  if (code != result_code::ok) {
+    return code;
+  }
+  hal::spend(hal::work::token, 1);
+  if (samples_[0].token >= model_.vocabulary) {
+    return result_code::bad_image;
+  }
+  write_token(end, samples_[0].token);
+  report(progress_kind::prefill, {.first = rows.first, .length = block_length}, 1, end + 1);
+  return result_code::ok;
+}
+
+void session::block_complete(const block& b, std::uint32_t total) {
+  ++result_.blocks;
+  report(progress_kind::block, b, 0, total);
+}
+
+std::uint32_t session::behind_end_token(std::uint32_t first, std::uint32_t last) const {
+  for (std::uint32_t position = first; position < last; ++position) {
+    if (tokens_[position] == model_.end_token) {
+      return position + 1;
+    }
+  }
+  return 0;
+}
+
+void session::report(progress_kind kind, const block& b, std::uint32_t committed, std::uint32_t total) {
+  progress_ = {};
+  progress_.kind = kind;
+  progress_.forward = result_.forwards == 0 ? 0 : result_.forwards - 1;
+  progress_.first = b.first;
+  progress_.length = b.length;
+  progress_.committed = committed;
+  progress_.total_tokens = total;
+  progress_.masks_left = count(b.masks);
+  host_.progress();
+}
+
+}  // namespace dvp::dllm

@@ -1,0 +1,95 @@
+// A decode in progress: the sequence, its counters, and the steps that every loop is made of.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "dvp_gen/request.h"
+#include "firmware/dllm/commit.h"
+#include "firmware/dllm/random.h"
+#include "firmware/kernels/forward.h"
+
+namespace dvp::dllm {
+
+// Told after the progress record was written.
+class observer {
+ public:
+  virtual void progress() = 0;
+
+ protected:
+  ~observer() = default;
+};
+
+// The block in work. A position is masked until it is committed, whatever the committed token is.
+struct block {
+  std::uint32_t first = 0;  // position
+  std::uint32_t length = 0;
+  position_set masks = 0;
+};
+
+// Rows of a forward, and what they see.
+struct window {
+  std::uint32_t first = 0;
+  std::uint32_t rows = 0;
+  std::uint32_t keys = 0;
+};
+
+class session {
+ public:
+  // All arguments outlive the session. tokens holds the prompt and room for the whole sequence; result is zero.
+  session(const gen::request_record& request, const kernels::config& model, const kernels::weights& weights,
+          kernels::run_state& state, std::span<std::uint32_t> tokens, gen::result_record& result,
+          gen::progress_record& progress, observer& host);
+
+  const gen::request_record& request() const { return request_; }
+  const kernels::config& model() const { return model_; }
+  std::span<std::uint32_t> tokens() const { return tokens_; }
+  gen::result_record& result() { return result_; }
+
+  // Makes a block of masks: positions [first_mask, first + length) become the mask token.
+  block open_block(std::uint32_t first, std::uint32_t length, std::uint32_t first_mask);
+
+  // One denoising forward over `rows`: predicts the candidates, a set of masked positions that is not empty. Logits are
+  // made for the contiguous rows that span them. Codes: ok, npu_error, npu_timeout, bad_image (the model's numbers are
+  // such that a candidate has no token at all).
+  [[nodiscard]] gen::result_code predict(const window& rows, const block& b, position_set candidates);
+  // Confidences of that prediction by position in the block; valid for its candidates.
+  std::span<const float> confidences() const { return confidences_; }
+
+  // Gives the chosen positions their predicted tokens, in ascending order, takes them off the masks, counts and hashes
+  // them, and reports the forward. total: valid tokens, masks included.
+  void commit(block& b, position_set chosen, std::uint32_t total);
+
+  // A forward that only stores keys and values; no prediction.
+  [[nodiscard]] gen::result_code fill(const window& rows, std::uint32_t block_length);
+  // The same, and the prediction of its last row becomes the token behind it; counts and hashes it as the forward's
+  // commit.
+  [[nodiscard]] gen::result_code fill_and_append(const window& rows, std::uint32_t block_length);
+
+  void block_complete(const block& b, std::uint32_t total);
+
+  // Position behind the first end token in [first, last); 0 when there is none.
+  std::uint32_t behind_end_token(std::uint32_t first, std::uint32_t last) const;
+
+  void report(gen::progress_kind kind, const block& b, std::uint32_t committed, std::uint32_t total);
+
+ private:
+  [[nodiscard]] gen::result_code run_forward(const window& rows, std::uint32_t logits_first, std::uint32_t logits_rows);
+  void write_token(std::uint32_t position, std::uint32_t token);
+
+  const gen::request_record& request_;
+  const kernels::config& model_;
+  const kernels::weights& weights_;
+  kernels::run_state& state_;
+  std::span<std::uint32_t> tokens_;
+  gen::result_record& result_;
+  gen::progress_record& progress_;
+  observer& host_;
+  random_generator random_;
+  std::span<const gen::sample_record> samples_;
+  std::array<float, most_block_length> confidences_{};
+  std::array<std::uint32_t, most_block_length> predicted_{};
+};
+
+}  // namespace dvp::dllm

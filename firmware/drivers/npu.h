@@ -1,0 +1,99 @@
+// Driver of the NPU: one command queue, its interrupt, its errors.
+//
+// Descriptors are numbered from 0 in the order of submission since the last start(); the NPU counts the same way.
+// The driver uses queue 0 and writes no completion ring: the head index and the interrupt say everything it needs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "dvp_gen/descriptor.h"
+#include "dvp_gen/npu_regs.h"
+
+namespace dvp::drivers {
+
+enum class npu_code : std::uint8_t {
+  ok,
+  absent,        // wrong identification or an impossible capability; nothing was written
+  bad_argument,  // hardware untouched
+  stopped,       // the queue stopped with an error, see fault(); no descriptor after it runs; reset() recovers
+  timeout,       // no descriptor completed within the watch-dog time; reset() recovers
+};
+
+struct npu_limits {
+  std::uint32_t rows = 0;     // reduction indices per fold
+  std::uint32_t columns = 0;  // tokens per tile
+  std::uint32_t scratchpad_bytes = 0;
+  std::uint32_t scratchpad_banks = 0;
+  std::uint32_t accumulator_vectors = 0;  // most vectors of one GEMM descriptor
+};
+
+struct npu_fault {
+  gen::npu::error_code error = gen::npu::error_code::none;
+  std::uint32_t index = 0;  // of the descriptor that stopped the queue
+};
+
+class npu {
+ public:
+  // Smallest ring: interrupts for back-pressure come every quarter of it.
+  static constexpr std::uint32_t fewest_entries = 16;
+  static constexpr std::uint32_t most_entries = 1u << 15;
+
+  // Identifies the block at `base` and reads its limits. Codes: ok, absent.
+  [[nodiscard]] npu_code probe(std::uint64_t base);
+  const npu_limits& limits() const { return limits_; }
+
+  // Resets the block and gives queue 0 the ring at `ring_address` (64-byte aligned, `entries` descriptors, a power of
+  // two within the limits above). watchdog_us: time without a completed descriptor that counts as stuck; 0: never.
+  // Codes: ok, bad_argument.
+  [[nodiscard]] npu_code start(std::uint64_t ring_address, std::uint32_t entries, std::uint32_t watchdog_us);
+
+  // Index that the next submitted descriptor gets.
+  std::uint32_t next_index() const { return written_; }
+
+  // Places from next_index() back to `index`, as the wait field of a descriptor wants it. 0, no wait, when the
+  // descriptor is so far back that its ring slot was used again: then it is complete by construction.
+  std::uint16_t after(std::uint32_t index) const;
+
+  // Copies a descriptor into the ring. Blocks only while the ring is full, until a quarter of it is free. The NPU sees
+  // descriptors in batches; flush() shows it the rest. Codes: ok, stopped, timeout.
+  template <class Descriptor>
+  [[nodiscard]] npu_code submit(const Descriptor& descriptor) {
+    static_assert(sizeof(Descriptor) == gen::descriptor_bytes);
+    return submit_bytes(&descriptor);
+  }
+
+  // Rings the doorbell for everything submitted. Never blocks.
+  void flush();
+
+  // Blocks until descriptor `index` and all before it are complete. Its interrupt flag must be set. Codes: ok,
+  // bad_argument (not submitted), stopped, timeout.
+  [[nodiscard]] npu_code wait_complete(std::uint32_t index);
+
+  // Why the queue stopped; error none while it runs.
+  npu_fault fault() const;
+
+  // Both disable the block until the next start(). disable() is for an idle block and keeps its counters; reset() drops
+  // all queued work and clears errors and counters.
+  void disable();
+  void reset();
+
+ private:
+  struct alignas(8) ring_slot {
+    gen::descriptor_header header;
+    std::uint8_t rest[gen::descriptor_bytes - sizeof(gen::descriptor_header)];
+  };
+
+  [[nodiscard]] npu_code submit_bytes(const void* descriptor);
+  bool complete(std::uint32_t index) const { return static_cast<std::int32_t>(head_ - index) > 0; }
+
+  std::uint64_t base_ = 0;
+  npu_limits limits_;
+  std::span<ring_slot> ring_;
+  std::uint32_t written_ = 0;  // descriptors in the ring so far
+  std::uint32_t rung_ = 0;     // of these, shown to the NPU
+  std::uint32_t head_ = 0;     // completed, as last read
+  std::uint32_t watchdog_us_ = 0;
+};
+
+}  // namespace dvp::drivers

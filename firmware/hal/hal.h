@@ -1,0 +1,57 @@
+// Machine access: the only way firmware reaches hardware.
+//
+// The back end is chosen at link time: port/riscv touches the bus itself, port/native forwards to a hal::machine that
+// the platform or a test installs. None of these calls fails loudly: a register access that the bus refuses ends in
+// the machine's own fault path (trap on RISC-V, a reported error natively).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace dvp::hal {
+
+// What the CPU spends time on. A cost model turns kinds and amounts into simulated time; on real hardware they cost
+// what they cost and spend() is empty.
+enum class work : std::uint32_t {
+  descriptor = 0,  // one 64-byte descriptor composed and written to the ring
+  token = 1,       // one {token, confidence} examined
+  commit = 2,      // one token written into the sequence
+  tensor = 3,      // one tensor of the image's directory checked
+};
+
+// Names of the kinds, indexed by work; cost models are configured by them.
+inline constexpr const char* work_names[] = {"descriptor", "token", "commit", "tensor"};
+
+// One 32-bit access to a device register; address is 4-byte aligned.
+[[nodiscard]] std::uint32_t read32(std::uint64_t address);
+void write32(std::uint64_t address, std::uint32_t value);
+
+// Where the CPU sees `bytes` bytes of main memory that start at bus address `address`; null when they are not all
+// main memory. The pointer stays valid for the whole run.
+[[nodiscard]] void* memory(std::uint64_t address, std::uint64_t bytes);
+
+// Blocks until the NPU's interrupt line is high; returns at once when it already is. False after timeout_us of
+// simulated time; 0 waits for ever.
+[[nodiscard]] bool wait_for_interrupt(std::uint32_t timeout_us);
+
+[[nodiscard]] std::uint64_t now_ns();
+
+// Tells the cost model that the CPU did `amount` units of `kind`.
+void spend(work kind, std::uint32_t amount);
+
+// Orders memory and device accesses before it against those after it.
+void fence();
+
+// `count` objects of type T in main memory; empty when count is 0, the address is not aligned for T, or the bytes are
+// not all main memory.
+template <class T>
+[[nodiscard]] std::span<T> objects(std::uint64_t address, std::uint64_t count) {
+  if (count == 0 || address % alignof(T) != 0 || count > UINT64_MAX / sizeof(T)) {
+    return {};
+  }
+  void* first = memory(address, count * sizeof(T));
+  return first == nullptr ? std::span<T>{} : std::span<T>{static_cast<T*>(first), static_cast<std::size_t>(count)};
+}
+
+}  // namespace dvp::hal

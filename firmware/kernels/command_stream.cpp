@@ -1,0 +1,194 @@
+#include "firmware/kernels/command_stream.h"
+
+#include "firmware/kernels/model.h"
+
+namespace dvp::kernels {
+namespace {
+
+using gen::opcode;
+using gen::vector_function;
+
+constexpr bool reads = false;
+constexpr bool writes = true;
+
+// Bytes of a row of each operand of a vector function, and whether the second source has one row for all rows.
+struct operand_rows {
+  std::uint32_t s0 = 0;
+  std::uint32_t s1 = 0;  // 0: there is none
+  std::uint32_t d = 0;
+  bool s1_single = false;
+};
+
+operand_rows rows_of(const vector_operation& v) {
+  const std::uint32_t n = v.columns;
+  switch (v.function) {
+    case vector_function::dequantise:
+      return {n, n / weight_group * 2, n * 4, false};
+    case vector_function::rms_norm:
+      return {n * 4, n * 4, n * 2, true};
+    case vector_function::add_row:
+      return {n * 4, n * 4, n * 4, true};
+    case vector_function::add:
+      return {n * 4, n * 4, n * 4, false};
+    case vector_function::rope_interleaved:
+    case vector_function::rope_halves:
+      return {n * 4, v.scalar_int * 4, n * 2, false};
+    case vector_function::silu_multiply:
+      return {n * 4, n * 4, n * 2, false};
+    case vector_function::softmax:
+    case vector_function::to_bf16:
+      return {n * 4, 0, n * 2, false};
+    case vector_function::transpose_to_bf16:
+      return {n * 4, 0, v.rows * 2, false};
+  }
+  return {};
+}
+
+}  // namespace
+
+void command_stream::start(drivers::npu& npu, std::uint32_t window) {
+  npu_ = &npu;
+  status_ = drivers::npu_code::ok;
+  label_ = 0;
+  tracker_.start(npu.limits().scratchpad_bytes, window);
+}
+
+void command_stream::touches(const matrix& m, std::uint32_t rows, std::uint32_t row_bytes, bool written) {
+  tracker_.touches(m.address, (rows - 1) * m.stride + row_bytes, written);
+}
+
+template <class Descriptor>
+void command_stream::issue(Descriptor descriptor, gen::opcode op) {
+  if (status_ != drivers::npu_code::ok) {
+    return;
+  }
+  dependency_tracker::wait_list waits = tracker_.resolve(npu_->next_index());
+  if (waits.count > gen::descriptor_waits) {
+    gen::vector_descriptor fence;
+    fence.header.op = opcode::fence;
+    fence.header.label = static_cast<std::uint32_t>(gen::operator_label::barrier) | (label_ & 0xffff0000u);
+    waits = {.count = 1, .index = {npu_->next_index()}};
+    status_ = npu_->submit(fence);
+    if (status_ != drivers::npu_code::ok) {
+      return;
+    }
+    tracker_.barrier(waits.index[0]);
+  }
+  descriptor.header.op = op;
+  descriptor.header.label = label_;
+  for (std::uint32_t w = 0; w < waits.count; ++w) {
+    descriptor.header.wait[w] = npu_->after(waits.index[w]);
+  }
+  tracker_.submitted(npu_->next_index());
+  status_ = npu_->submit(descriptor);
+}
+
+void command_stream::move(const transfer& t, opcode op, std::uint64_t list) {
+  gen::dma_descriptor d;
+  d.header.tag_precision = t.precision;
+  d.header.bytes_purpose = t.purpose;
+  d.dram_address = t.dram;
+  d.list_address = list;
+  d.scratchpad_address = t.scratchpad.address;
+  d.row_bytes = t.row_bytes;
+  d.rows = t.rows;
+  d.planes = t.planes;
+  d.dram_stride = t.dram_stride;
+  d.scratchpad_stride = t.scratchpad.stride;
+  d.dram_plane_stride = t.dram_plane_stride;
+  d.scratchpad_plane_stride = t.plane_stride;
+  // Rows without gaps on both sides are one long row: fewer, longer bursts.
+  if (op != opcode::dma_gather && t.planes == 1 && t.dram_stride == t.row_bytes && t.scratchpad.stride == t.row_bytes) {
+    d.row_bytes = t.row_bytes * t.rows;
+    d.rows = 1;
+  }
+  const bool storing = op == opcode::dma_store;
+  tracker_.begin(storing ? engine::store : engine::load);
+  tracker_.touches(t.scratchpad.address,
+                   (t.planes - 1) * t.plane_stride + (t.rows - 1) * t.scratchpad.stride + t.row_bytes, !storing);
+  tracker_.touches(t.object, storing);
+  issue(d, op);
+}
+
+void command_stream::multiply(const product& p) {
+  const bool coded = p.precision == gen::precision::q8;
+  gen::gemm_descriptor d;
+  d.header.tag_precision = p.precision;
+  d.header.flags = p.accumulate ? gen::descriptor_flag::accumulate : std::uint8_t{0};
+  d.tokens = p.tokens;
+  d.vectors = p.vectors;
+  d.reduction = p.reduction;
+  d.group = p.group;
+  d.x = p.x.address;
+  d.x_stride = p.x.stride;
+  d.w = p.w.address;
+  d.w_stride = p.w.stride;
+  d.scales = coded ? p.scales.address : 0;
+  d.scale_stride = coded ? p.scales.stride : 0;
+  d.out = p.out.address;
+  d.out_stride = p.out.stride;
+  tracker_.begin(engine::array);
+  touches(p.x, p.tokens, p.reduction * 2, reads);
+  touches(p.w, p.vectors, coded ? p.reduction : p.reduction * 2, reads);
+  if (coded) {
+    touches(p.scales, p.vectors, p.reduction / p.group * 2, reads);
+  }
+  touches(p.out, p.tokens, p.vectors * 4, writes);
+  issue(d, opcode::gemm);
+}
+
+void command_stream::apply(const vector_operation& v) {
+  gen::vector_descriptor d;
+  d.header.function = v.function;
+  d.rows = v.rows;
+  d.columns = v.columns;
+  d.s0 = v.s0.address;
+  d.s0_stride = v.s0.stride;
+  d.s1 = v.s1.address;
+  d.s1_stride = v.s1.stride;
+  d.d = v.d.address;
+  d.d_stride = v.d.stride;
+  d.scalar0 = v.scalar0;
+  d.scalar_int = v.scalar_int;
+  const operand_rows bytes = rows_of(v);
+  tracker_.begin(engine::vector);
+  touches(v.s0, v.rows, bytes.s0, reads);
+  if (bytes.s1 != 0) {
+    touches(v.s1, bytes.s1_single ? 1 : v.rows, bytes.s1, reads);
+  }
+  touches(v.d, v.function == vector_function::transpose_to_bf16 ? v.columns : v.rows, bytes.d, writes);
+  issue(d, opcode::vector);
+}
+
+void command_stream::sample(gen::sample_descriptor d) {
+  tracker_.begin(engine::sampling);
+  touches({d.logits, d.logits_stride}, d.rows, d.columns * 4, reads);
+  tracker_.touches(d.state, d.rows * static_cast<std::uint32_t>(sizeof(gen::sampling_state)), writes);
+  if ((d.header.flags & gen::descriptor_flag::last_chunk) != 0) {
+    tracker_.touches(d.result, d.rows * static_cast<std::uint32_t>(sizeof(gen::sample_record)), writes);
+  }
+  issue(d, opcode::sample);
+}
+
+std::uint32_t command_stream::finish() {
+  const std::uint32_t index = npu_->next_index();
+  gen::vector_descriptor fence;
+  fence.header.op = opcode::fence;
+  fence.header.flags = gen::descriptor_flag::interrupt;
+  fence.header.label = static_cast<std::uint32_t>(gen::operator_label::barrier);
+  if (status_ == drivers::npu_code::ok) {
+    status_ = npu_->submit(fence);
+    npu_->flush();
+    tracker_.barrier(index);
+  }
+  return index;
+}
+
+drivers::npu_code command_stream::wait(std::uint32_t index) {
+  if (status_ == drivers::npu_code::ok) {
+    status_ = npu_->wait_complete(index);
+  }
+  return status_;
+}
+
+}  // namespace dvp::kernels

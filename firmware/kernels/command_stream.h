@@ -1,0 +1,102 @@
+// Turns operations of a schedule into descriptors: waits, labels, submission.
+//
+// A schedule states operands and order of issue; what each descriptor waits for follows from the bytes it touches
+// (dependencies.h). Nothing here waits for the NPU, except when the ring is full. The first failure sticks: later
+// operations do nothing and status() tells, so schedules stay free of error paths.
+#pragma once
+
+#include <cstdint>
+
+#include "dvp_gen/descriptor.h"
+#include "firmware/drivers/npu.h"
+#include "firmware/kernels/dependencies.h"
+
+namespace dvp::kernels {
+
+// Rows in the scratchpad: byte address of row 0 and bytes from row to row.
+struct matrix {
+  std::uint32_t address = 0;
+  std::uint32_t stride = 0;
+
+  // The part that starts at row `row` and `bytes` bytes into it.
+  matrix from(std::uint32_t row, std::uint32_t bytes = 0) const { return {address + row * stride + bytes, stride}; }
+};
+
+// planes x rows pieces of row_bytes, moved between DRAM and scratchpad.
+struct transfer {
+  std::uint64_t dram = 0;
+  std::uint32_t dram_stride = 0;
+  std::uint32_t dram_plane_stride = 0;
+  matrix scratchpad;
+  std::uint32_t plane_stride = 0;  // of the scratchpad side
+  std::uint32_t row_bytes = 0;
+  std::uint32_t rows = 1;
+  std::uint32_t planes = 1;
+  gen::purpose purpose = gen::purpose::other;
+  gen::precision precision = gen::precision::raw;
+  dram_object object = dram_object::nothing;
+};
+
+struct product {
+  gen::precision precision = gen::precision::q8;  // of w: q8 or bf16
+  std::uint32_t tokens = 0;
+  std::uint32_t vectors = 0;
+  std::uint32_t reduction = 0;
+  std::uint32_t group = 0;
+  matrix x;       // bf16 [tokens][reduction]
+  matrix w;       // [vectors][reduction]
+  matrix scales;  // fp16 [vectors][reduction / group], q8 only
+  matrix out;     // fp32 [tokens][vectors]
+  bool accumulate = false;
+};
+
+struct vector_operation {
+  gen::vector_function function = gen::vector_function::add;
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  matrix s0;
+  matrix s1;
+  matrix d;
+  float scalar0 = 0;
+  std::uint32_t scalar_int = 0;
+};
+
+class command_stream {
+ public:
+  // The driver has been started; window is the length of its ring, at most dependency_tracker::most_window.
+  void start(drivers::npu& npu, std::uint32_t window);
+
+  // Label of the operations that follow.
+  void label(gen::operator_label name, std::uint32_t layer) { label_ = static_cast<std::uint32_t>(name) | layer << 16; }
+
+  void load(const transfer& t) { move(t, gen::opcode::dma_load, 0); }
+  void store(const transfer& t) { move(t, gen::opcode::dma_store, 0); }
+  // Rows `list[0..rows)` of the table at t.dram; list: bus address of u32 indices, written by the CPU. One plane.
+  void gather(const transfer& t, std::uint64_t list) { move(t, gen::opcode::dma_gather, list); }
+  void multiply(const product& p);
+  void apply(const vector_operation& v);
+  // The caller fills all but the header's op, waits and label; flags hold first_chunk and last_chunk.
+  void sample(gen::sample_descriptor descriptor);
+
+  // Ends a forward: a fence that interrupts when everything before it is complete. Shows the NPU all of it.
+  // Its index goes to wait().
+  [[nodiscard]] std::uint32_t finish();
+  [[nodiscard]] drivers::npu_code wait(std::uint32_t index);
+
+  drivers::npu_code status() const { return status_; }
+  std::uint32_t submitted() const { return npu_->next_index(); }
+  std::uint32_t granule_bytes() const { return tracker_.granule_bytes(); }
+
+ private:
+  void move(const transfer& t, gen::opcode op, std::uint64_t list);
+  template <class Descriptor>
+  void issue(Descriptor descriptor, gen::opcode op);
+  void touches(const matrix& m, std::uint32_t rows, std::uint32_t row_bytes, bool written);
+
+  drivers::npu* npu_ = nullptr;
+  dependency_tracker tracker_;
+  drivers::npu_code status_ = drivers::npu_code::ok;
+  std::uint32_t label_ = 0;
+};
+
+}  // namespace dvp::kernels

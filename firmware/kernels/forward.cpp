@@ -1,0 +1,112 @@
+#include "firmware/kernels/forward.h"
+
+#include <algorithm>
+
+namespace dvp::kernels {
+namespace {
+
+using gen::operator_label;
+
+// Positions [first, first + rows).
+struct position_range {
+  std::uint32_t first = 0;
+  std::uint32_t rows = 0;
+};
+
+class forward_schedule {
+ public:
+  forward_schedule(const config& model, const weights& w, run_state& state, const forward_pass& pass)
+      : model_(model), weights_(w), state_(state), pass_(pass), resident_(pass.rows <= state.plan.tile_rows) {}
+
+  void run() {
+    const position_range all{pass_.first, pass_.rows};
+    const position_range selected{pass_.logits_first, pass_.logits_rows};
+    for_tiles(all, [&](const row_span& span) {
+      embed(model_, weights_, state_, span);
+      leave(span);
+    });
+    if (resident_) {
+      load_rope(model_, weights_, state_, span_at(all));
+    }
+    for (std::uint32_t layer = 0; layer < model_.layers; ++layer) {
+      for_tiles(all, [&](const row_span& span) {
+        enter(span);
+        normalise_for_attention(layer, span);
+        store_keys_values(model_, weights_, layer, state_, span);
+      });
+      for_tiles(layer + 1 == model_.layers ? selected : all, [&](const row_span& span) {
+        if (!resident_) {
+          enter(span);
+          normalise_for_attention(layer, span);
+        }
+        attend(model_, weights_, layer, pass_.keys, state_, span);
+        normalise(model_, weights_.layers[layer].ffn_norm, state_.plan.ffn_norm, operator_label::ffn_norm, layer,
+                  state_, span);
+        feed_forward(model_, weights_, layer, state_, span);
+        leave(span);
+      });
+    }
+    for_tiles(selected, [&](const row_span& span) {
+      if (!resident_) {
+        load_residual(model_, state_, span, span.first - pass_.first);
+      }
+      sample_rows(model_, weights_, state_, span, pass_.rule, span.first - pass_.logits_first);
+    });
+  }
+
+ private:
+  template <class Work>
+  void for_tiles(const position_range& range, Work&& work) {
+    for (std::uint32_t done = 0; done < range.rows; done += state_.plan.tile_rows) {
+      work(span_at({range.first + done, std::min(state_.plan.tile_rows, range.rows - done)}));
+    }
+  }
+
+  // With one tile, every row has its own place; with several, each tile starts at row 0.
+  row_span span_at(const position_range& range) const {
+    const std::uint32_t row = resident_ ? range.first - pass_.first : 0;
+    const scratchpad_plan& plan = state_.plan;
+    return {.first = range.first,
+            .rows = range.rows,
+            .residual = matrix{plan.residual.address, model_.width * 4}.from(row),
+            .normed = matrix{plan.normed.address, model_.width * 2}.from(row),
+            .rope = matrix{plan.rope.address, model_.head_length * 4}.from(row)};
+  }
+
+  void enter(const row_span& span) {
+    if (!resident_) {
+      load_residual(model_, state_, span, span.first - pass_.first);
+      load_rope(model_, weights_, state_, span);
+    }
+  }
+
+  void leave(const row_span& span) {
+    if (!resident_) {
+      store_residual(model_, state_, span, span.first - pass_.first);
+    }
+  }
+
+  void normalise_for_attention(std::uint32_t layer, const row_span& span) {
+    normalise(model_, weights_.layers[layer].attn_norm, state_.plan.attn_norm, operator_label::attn_norm, layer, state_,
+              span);
+  }
+
+  const config& model_;
+  const weights& weights_;
+  run_state& state_;
+  const forward_pass& pass_;
+  bool resident_;  // all rows in work stay in the scratchpad
+};
+
+}  // namespace
+
+std::uint32_t issue_forward(const config& model, const weights& w, run_state& state, const forward_pass& pass) {
+  forward_schedule(model, w, state, pass).run();
+  return state.stream.finish();
+}
+
+drivers::npu_code forward(const config& model, const weights& w, run_state& state, const forward_pass& pass) {
+  return state.stream.wait(issue_forward(model, w, state, pass));
+}
+
+}  // namespace dvp::kernels

@@ -1,0 +1,58 @@
+// The run state: where everything that changes during a run lives.
+#pragma once
+
+#include <cstdint>
+
+#include "dvp_gen/descriptor.h"
+#include "firmware/kernels/command_stream.h"
+#include "firmware/kernels/model.h"
+#include "firmware/kernels/scratchpad_plan.h"
+
+namespace dvp::kernels {
+
+// Keys bf16 [layers][kv_heads][capacity][head_length] and, behind the keys of each layer, values bf16, feature-major
+// [kv_heads][head_length][capacity]. All addresses are bus addresses.
+struct kv_cache {
+  std::uint64_t address = 0;
+  std::uint32_t capacity = 0;  // positions
+
+  static constexpr std::uint64_t element_bytes = 2;
+
+  std::uint64_t half_layer(const config& model) const { return element_bytes * model.kv_width() * capacity; }
+  std::uint64_t bytes(const config& model) const { return 2 * half_layer(model) * model.layers; }
+  std::uint64_t keys(const config& model, std::uint32_t layer, std::uint32_t kv_head, std::uint32_t position) const {
+    return address + 2 * half_layer(model) * layer +
+           element_bytes * model.head_length * (std::uint64_t{kv_head} * capacity + position);
+  }
+  // feature: kv_head * head_length + element
+  std::uint64_t values(const config& model, std::uint32_t layer, std::uint32_t feature, std::uint32_t position) const {
+    return address + half_layer(model) * (2 * std::uint64_t{layer} + 1) +
+           element_bytes * (std::uint64_t{feature} * capacity + position);
+  }
+};
+
+// A ring of regions that are used in turn: the next operation's while the last one's is still read.
+template <std::size_t count>
+class turns {
+ public:
+  const region& next(const std::array<region, count>& regions) { return regions[turn_++ % count]; }
+
+ private:
+  std::uint32_t turn_ = 0;
+};
+
+struct run_state {
+  command_stream stream;
+  drivers::npu_limits limits;
+  scratchpad_plan plan;
+  kv_cache cache;
+  std::uint64_t tokens = 0;    // u32 [positions]: the sequence; the CPU writes it
+  std::uint64_t residual = 0;  // fp32 [rows of a forward][width]: between layers, when they are more than a tile
+  std::uint64_t results = 0;   // sample_record [rows with logits of a forward]
+  std::uint64_t identity = 0;  // bf16 [group][group] identity; with a bf16 embedding only
+  turns<2> staging;
+  turns<4> result;
+  turns<2> cached;
+};
+
+}  // namespace dvp::kernels
