@@ -1,0 +1,21 @@
+// The subcommands of dllm-vp. Each takes its own arguments and returns the process's exit code; usage_error and
+// loader::load_error leave them for main to print.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dvp::platform {
+
+enum exit_code : int {
+  exit_ok = 0,
+  exit_fault = 1,  // the simulation found a fault: lockstep difference, NPU error, firmware result code
+  exit_usage = 2,  // command line, configuration or prompt file
+  exit_model = 3   // a model file that cannot be used
+};
+
+int run_command(const std::vector<std::string>& arguments);
+int check_array_command(const std::vector<std::string>& arguments);
+int inspect_command(const std::vector<std::string>& arguments);
+
+}  // namespace dvp::platform

@@ -1,0 +1,152 @@
+#include "tlm/platform/config.h"
+
+#include <algorithm>
+
+#include "dvp_gen/arrays.h"
+#include "dvp_gen/system.h"
+#include "firmware/hal/hal.h"
+#include "tlm/platform/files.h"
+#include "tlm/platform/schema_check.h"
+
+namespace dvp::platform {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json parse_json(const std::string& text, const std::string& file) {
+  try {
+    return ordered_json::parse(text);
+  } catch (const ordered_json::parse_error& error) {
+    std::string reason = error.what();
+    if (const auto at = reason.find("parse error"); at != std::string::npos) reason.erase(0, at);
+    throw usage_error(file + ": is not JSON: " + reason);
+  }
+}
+
+// "npu.vector.lanes=32": the value is JSON where it parses as JSON, else a string.
+void apply_override(ordered_json& document, const std::string& assignment) {
+  const auto equals = assignment.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw usage_error("--set " + assignment + ": expected path=value, such as npu.vector.lanes=32");
+  }
+  const std::string text = assignment.substr(equals + 1);
+  ordered_json value = ordered_json::parse(text, nullptr, false);
+  if (value.is_discarded()) value = text;
+  ordered_json* place = &document;
+  std::size_t begin = 0;
+  while (begin <= equals) {
+    const std::size_t end = std::min(assignment.find('.', begin), equals);
+    const std::string key = assignment.substr(begin, end - begin);
+    if (!place->is_object() || !place->contains(key)) {
+      std::vector<std::string> known;
+      if (place->is_object()) {
+        for (const auto& item : place->items()) known.push_back(item.key());
+      }
+      const std::string close = nearest(key, known);
+      throw usage_error("--set " + assignment + ": unknown key " + assignment.substr(0, end) +
+                        (close.empty() ? "; the configuration has no such key"
+                                       : "; did you mean " + assignment.substr(0, begin) + close + "?"));
+    }
+    place = &(*place)[key];
+    begin = end + 1;
+  }
+  *place = value;
+}
+
+sc_core::sc_time nanoseconds(const ordered_json& value) {
+  return {value.get<double>(), sc_core::SC_NS};
+}
+
+npu::npu_config npu_from(const ordered_json& json, const std::string& file) {
+  npu::npu_config config;
+  config.clock_hz = json["clock_hz"];
+  const std::string array = json["array"];
+  const gen::array_config* found = gen::find_array(array);
+  if (found == nullptr) {
+    std::vector<std::string> names;
+    std::string list;
+    for (const auto& known : gen::arrays) {
+      names.emplace_back(known.name);
+      list += (list.empty() ? "" : ", ") + names.back();
+    }
+    throw usage_error(file + ": npu.array: no array is called " + array + "; there are: " + list);
+  }
+  config.array = *found;
+  config.scratchpad_bytes = json["scratchpad"]["bytes"];
+  config.scratchpad_banks = json["scratchpad"]["banks"];
+  config.scratchpad_bytes_per_cycle = json["scratchpad"]["bytes_per_cycle"];
+  config.dma_max_burst_bytes = json["dma"]["max_burst_bytes"];
+  config.dma_max_outstanding = json["dma"]["max_outstanding"];
+  config.dma_issue_cycles = json["dma"]["issue_cycles"];
+  config.dma_quantum_cycles = json["dma"]["quantum_cycles"];
+  config.vector_lanes = json["vector"]["lanes"];
+  config.sampling_lanes = json["sampling"]["lanes"];
+  config.dispatch_cycles = json["sequencer"]["dispatch_cycles"];
+  config.engine_queue_depth = json["sequencer"]["engine_queue"];
+  config.prefetch_descriptors = json["sequencer"]["prefetch"];
+  try {
+    npu::validate(config);
+  } catch (const std::invalid_argument& error) {
+    throw usage_error(file + ": " + error.what());
+  }
+  return config;
+}
+
+memory::simple_memory_config memory_from(const ordered_json& json) {
+  memory::simple_memory_config config;
+  config.bytes = gen::system::dram_bytes;
+  config.latency = nanoseconds(json["latency_ns"]);
+  config.bytes_per_second = json["bytes_per_second"];
+  config.e_core_pj_per_bit = json["e_core_pj_per_bit"];
+  config.e_down_pj_per_bit = json["e_down_pj_per_bit"];
+  config.timeline_gap = sc_core::sc_time(100, sc_core::SC_NS);
+  return config;
+}
+
+// Every kind of work the firmware names needs a cost, and a cost needs a kind.
+cpu::native_cpu_config cpu_from(const ordered_json& json, const std::string& file) {
+  cpu::native_cpu_config config;
+  config.clock_hz = json["clock_hz"];
+  config.register_access_cycles = json["register_access_cycles"];
+  const auto& costs = json["work_cycles"];
+  const std::vector<std::string> names(std::begin(hal::work_names), std::end(hal::work_names));
+  for (const auto& name : names) {
+    if (!costs.contains(name)) throw usage_error(file + ": cpu.work_cycles." + name + ": missing; give CPU cycles");
+    config.work.push_back({name, costs[name].get<std::uint32_t>()});
+  }
+  for (const auto& [key, value] : costs.items()) {
+    if (std::find(names.begin(), names.end(), key) == names.end()) {
+      const std::string close = nearest(key, names);
+      throw usage_error(file + ": cpu.work_cycles." + key + ": the firmware has no such kind of work" +
+                        (close.empty() ? "" : "; did you mean " + close + "?"));
+    }
+  }
+  return config;
+}
+
+}  // namespace
+
+platform_config load_config(const std::string& name_or_path, const std::vector<std::string>& overrides) {
+  const auto path = find_config(name_or_path);
+  const std::string file = path.filename().string();
+  platform_config config;
+  config.source = parse_json(read_text(path), file);
+  for (const auto& assignment : overrides) apply_override(config.source, assignment);
+
+  const auto schema_path = data_root() / "tlm/platform/configs/config.schema.json";
+  check_against_schema(config.source, parse_json(read_text(schema_path), "config.schema.json"), file);
+
+  const ordered_json& json = config.source;
+  config.name = json["name"];
+  config.description = json["description"];
+  config.npu = npu_from(json["npu"], file);
+  config.memory = memory_from(json["memory"]);
+  config.cpu = cpu_from(json["cpu"], file);
+  config.bus_latency = nanoseconds(json["bus"]["latency_ns"]);
+  config.row_tile = json["decode"]["row_tile"];
+  config.watchdog_us = json["decode"]["watchdog_us"];
+  return config;
+}
+
+}  // namespace dvp::platform

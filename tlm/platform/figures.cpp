@@ -1,0 +1,68 @@
+#include "tlm/platform/figures.h"
+
+namespace dvp::platform {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+// op(a, b) for every leaf of either tree; a leaf that one of them lacks counts as 0.
+template <class Operation>
+ordered_json combine(const ordered_json& a, const ordered_json& b, Operation op) {
+  if (a.is_object() || b.is_object()) {
+    static const ordered_json nothing;
+    ordered_json result = ordered_json::object();
+    const auto visit = [&](const ordered_json& keys) {
+      if (!keys.is_object()) return;
+      for (const auto& item : keys.items()) {
+        const std::string& key = item.key();
+        if (result.contains(key)) continue;
+        const bool in_a = a.is_object() && a.contains(key);
+        const bool in_b = b.is_object() && b.contains(key);
+        result[key] = combine(in_a ? a[key] : nothing, in_b ? b[key] : nothing, op);
+      }
+    };
+    visit(a);
+    visit(b);
+    return result;
+  }
+  if (a.is_number_float() || b.is_number_float()) {
+    return op(a.is_number() ? a.get<double>() : 0.0, b.is_number() ? b.get<double>() : 0.0);
+  }
+  return op(a.is_number() ? a.get<std::uint64_t>() : std::uint64_t{0},
+            b.is_number() ? b.get<std::uint64_t>() : std::uint64_t{0});
+}
+
+const ordered_json* find(const ordered_json& tree, std::string_view path) {
+  const ordered_json* place = &tree;
+  while (!path.empty()) {
+    const auto dot = path.find('.');
+    const std::string key(path.substr(0, dot));
+    if (!place->is_object() || !place->contains(key)) return nullptr;
+    place = &(*place)[key];
+    path = dot == std::string_view::npos ? std::string_view{} : path.substr(dot + 1);
+  }
+  return place;
+}
+
+}  // namespace
+
+ordered_json difference(const ordered_json& after, const ordered_json& before) {
+  return combine(after, before, [](auto a, auto b) { return a - b; });
+}
+
+ordered_json sum(const ordered_json& a, const ordered_json& b) {
+  return combine(a, b, [](auto x, auto y) { return x + y; });
+}
+
+std::uint64_t count_at(const ordered_json& tree, std::string_view path) {
+  const ordered_json* place = find(tree, path);
+  return place != nullptr && place->is_number() ? place->get<std::uint64_t>() : 0;
+}
+
+double value_at(const ordered_json& tree, std::string_view path) {
+  const ordered_json* place = find(tree, path);
+  return place != nullptr && place->is_number() ? place->get<double>() : 0.0;
+}
+
+}  // namespace dvp::platform

@@ -1,0 +1,37 @@
+// Finding and writing files: shipped configurations and models by name, results all or nothing.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dvp::platform {
+
+// A mistake in what the user gave us: what() is one sentence with file, key and remedy.
+class usage_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The folder with tlm/platform/configs and firmware/models: $DVP_DATA, else the source tree this was built from.
+std::filesystem::path data_root();
+
+// A path as given when it names a file, else the shipped configuration or model of that name.
+// usage_error, listing the shipped names, when there is neither.
+std::filesystem::path find_config(const std::string& name_or_path);
+std::filesystem::path find_model(const std::string& name_or_path);
+
+std::vector<std::string> shipped_names(const std::filesystem::path& folder, std::string_view extension);
+
+// The whole file; usage_error naming path and reason.
+std::string read_text(const std::filesystem::path& path);
+
+// Writes beside the target and renames, so that a reader never sees half a file; std::runtime_error naming the path.
+void write_text(const std::filesystem::path& path, std::string_view text);
+
+// The candidate nearest to `word` by edit distance, or "" when none is within a third of its length.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace dvp::platform

@@ -1,0 +1,42 @@
+// A model file opened for one run: the checked file, its image layout and its tokenizer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tlm/loader/gguf.h"
+#include "tlm/loader/model.h"
+#include "tlm/loader/model_image.h"
+#include "tlm/loader/tokenizer.h"
+
+namespace dvp::platform {
+
+class loaded_model {
+ public:
+  // loader::load_error when the file cannot be used.
+  explicit loaded_model(const std::string& path);
+  loaded_model(const loaded_model&) = delete;
+  loaded_model& operator=(const loaded_model&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string name() const;  // file name without its ending
+  const gen::image_header& header() const { return layout_.header; }
+  std::uint64_t image_bytes() const { return layout_.header.total_bytes; }
+  const loader::model_config& config() const { return model_.config; }
+  const loader::decode_defaults& defaults() const { return model_.config.decode; }
+  const loader::tokenizer& tokenizer() const { return tokenizer_; }
+
+  // Notes for the user: what was rounded or cut.
+  std::vector<std::string> write_image(std::span<std::byte> destination) const;
+
+ private:
+  std::string path_;
+  loader::gguf_file file_;
+  loader::model model_;
+  loader::image_layout layout_;
+  loader::tokenizer tokenizer_;
+};
+
+}  // namespace dvp::platform

@@ -1,0 +1,128 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "firmware/port/native/machine.h"
+#include "tlm/platform/array_seats.h"
+#include "tlm/platform/commands.h"
+#include "tlm/platform/files.h"
+#include "tlm/platform/native_machine.h"
+#include "tlm/platform/prompts.h"
+#include "tlm/platform/report.h"
+
+namespace dvp::platform {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<prompt> collect_prompts(const run_options& options) {
+  std::vector<prompt> prompts;
+  if (!options.prompt_file.empty()) prompts = read_prompts(options.prompt_file, options.limit);
+  for (const auto& text : options.prompts) {
+    if (text.empty()) throw usage_error("--prompt: is empty; give the text to answer");
+    prompts.push_back({"prompt-" + std::to_string(prompts.size() + 1), text, std::nullopt});
+  }
+  return prompts;
+}
+
+decode_options choose_decode(const run_options& options, const loaded_model& model) {
+  const auto& defaults = model.defaults();
+  decode_options decode;
+  decode.generate_tokens = options.generate_tokens.value_or(defaults.gen_length);
+  decode.steps = options.steps.value_or(defaults.steps);
+  decode.threshold = options.threshold.value_or(defaults.threshold);
+  decode.temperature = options.temperature;
+  decode.seed = options.seed;
+  decode.stop_at_end = options.stop_at_end;
+  return decode;
+}
+
+view_mode choose_view(const run_options& options) {
+  if (options.quiet) return view_mode::quiet;
+  return options.visual ? view_mode::visual : view_mode::blocks;
+}
+
+// One line per answer that is not simply right: the reader wants to know these first.
+void print_faults(const std::vector<answer>& answers) {
+  for (const auto& a : answers) {
+    if (!a.fault.empty()) {
+      std::cout << "  " << a.request.id << ": " << a.fault << '\n';
+    } else if (!a.ok()) {
+      std::cout << "  " << a.request.id << ": the firmware ended with " << gen::name_of(a.result.code);
+      if (a.result.code == gen::result_code::npu_error) {
+        std::cout << " " << gen::npu::name_of(static_cast<gen::npu::error_code>(a.result.npu_error))
+                  << " at descriptor " << a.result.npu_error_index;
+      }
+      std::cout << '\n';
+    } else if (a.request.expected && !a.right()) {
+      std::cout << "  " << a.request.id << ": wrong, expected \"" << *a.request.expected << "\" and got \"" << a.text
+                << "\"\n";
+    }
+  }
+}
+
+}  // namespace
+
+int run_command(const std::vector<std::string>& arguments) {
+  const run_options options = parse_run_options(arguments);
+  if (options.help) {
+    std::cout << run_help();
+    return exit_ok;
+  }
+  const auto prompts = collect_prompts(options);
+  const loaded_model model(find_model(options.model).string());
+  const platform_config config = load_config(options.config, options.overrides);
+  const decode_options decode = choose_decode(options, model);
+  for (const auto& item : prompts) model.tokenizer().encode(item.text + model.defaults().prompt_suffix);
+  if (!options.out.empty()) fs::create_directories(options.out);
+  const auto out_file = [&](const char* name) { return (fs::path(options.out) / name).string(); };
+
+  core::statistics figures;
+  const auto timeline = options.out.empty() ? std::make_unique<core::timeline>()
+                                            : std::make_unique<core::timeline>(out_file("timeline.json"));
+  array_seats seats(config.npu.array, options.array, options.lockstep_every, options.waves, options.waves_jobs);
+  progress_view view(std::cout, choose_view(options), isatty(STDOUT_FILENO) != 0, model.tokenizer(),
+                     model.header().mask_token, model.header().end_token);
+
+  const auto wall_begin = std::chrono::steady_clock::now();
+  std::unique_ptr<session> asking;
+  platform chip("dllm_vp", config, seats.seat(), [&] { asking->run(prompts); }, figures, *timeline);
+  native_machine machine(chip.cpu);
+  hal::install(&machine);
+  asking = std::make_unique<session>(chip, figures, config, model, decode, view);
+  for (const auto& note : asking->notes()) std::cout << "  note: " << note << '\n';
+  sc_core::sc_start();
+  sc_core::sc_stop();  // ends the simulation, so that every model writes its last figures and slices
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - wall_begin;
+  timeline->close();
+
+  if (!chip.npu.failure().empty()) {
+    std::cerr << "dllm-vp: " << chip.npu.failure() << '\n';
+    return exit_fault;
+  }
+  if (!chip.cpu.error().empty()) throw std::runtime_error("the firmware ended: " + chip.cpu.error());
+
+  const auto stats = make_stats(config, model, options, decode, asking->answers());
+  const std::string summary = make_summary(stats, wall.count());
+  std::cout << '\n';
+  print_faults(asking->answers());
+  std::cout << summary;
+  if (!options.out.empty()) {
+    write_text(out_file("stats.json"), stats.dump(2) + "\n");
+    write_text(out_file("trajectory.json"), make_trajectory(model, asking->answers()).dump() + "\n");
+    write_text(out_file("summary.txt"), summary);
+    std::cout << "  written     " << out_file("stats.json") << "   " << out_file("timeline.json")
+              << " (open in ui.perfetto.dev)   " << out_file("summary.txt") << '\n';
+  }
+  if (!options.waves.empty()) std::cout << "  waveform    " << options.waves << " (open in GTKWave or Surfer)\n";
+  const bool all_ok = std::all_of(asking->answers().begin(), asking->answers().end(),
+                                  [](const answer& a) { return a.ok(); });
+  return all_ok && asking->answers().size() == prompts.size() ? exit_ok : exit_fault;
+}
+
+}  // namespace dvp::platform

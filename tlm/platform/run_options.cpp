@@ -1,0 +1,145 @@
+#include "tlm/platform/run_options.h"
+
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "tlm/platform/files.h"
+
+namespace dvp::platform {
+
+namespace po = boost::program_options;
+
+namespace {
+
+po::options_description description() {
+  po::options_description options("dllm-vp run: answers prompts on the simulated chip", 110);
+  // clang-format off
+  options.add_options()
+    ("prompt,p", po::value<std::vector<std::string>>()->composing(), "a prompt; may be given several times")
+    ("prompts", po::value<std::string>(), "file of JSON lines {id, prompt, answer}; answers are scored")
+    ("limit", po::value<std::string>(), "only the first N prompts of the file")
+    ("model,m", po::value<std::string>(), "model: shipped name or GGUF file (default tiny-fdllm2)")
+    ("config,c", po::value<std::string>(), "platform: shipped name or JSON file (default reference)")
+    ("set", po::value<std::vector<std::string>>()->composing(), "override one value of the configuration: path=value")
+    ("array,a", po::value<std::string>(), "systolic array: model, rtl or both in lockstep (default model)")
+    ("lockstep-every", po::value<std::string>(), "with --array both: compare one array job in N (default 1)")
+    ("generate", po::value<std::string>(), "most tokens to generate (default: the model's)")
+    ("steps", po::value<std::string>(), "LLaDA loop: forwards in all (default: the model's)")
+    ("threshold", po::value<std::string>(), "Fast-dLLM v2 loop: commit above this confidence (default: the model's)")
+    ("temperature,t", po::value<std::string>(), "0 is greedy (default)")
+    ("seed,s", po::value<std::string>(), "seed of the random generator (default 1)")
+    ("stop-at-end", "LLaDA loop: stop after the block with the end token")
+    ("out,o", po::value<std::string>(), "folder for stats.json, timeline.json, trajectory.json and summary.txt")
+    ("waves", po::value<std::string>(), "record the RTL array's waveform to this FST file (with --array rtl or both)")
+    ("waves-jobs", po::value<std::string>(), "array jobs to record (default 16)")
+    ("visual", "show every denoising step")
+    ("quiet,q", "print the summary only")
+    ("help,h", "this text");
+  // clang-format on
+  return options;
+}
+
+template <class Number>
+Number number(const po::variables_map& given, const char* option, Number least, Number most, const char* takes) {
+  const auto& text = given[option].as<std::string>();
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  bool in_range = error == std::errc() && end == text.data() + text.size() && value >= least && value <= most;
+  if constexpr (std::is_floating_point_v<Number>) in_range = in_range && std::isfinite(value);
+  if (!in_range) throw usage_error(std::string("--") + option + " " + text + ": takes " + takes);
+  return value;
+}
+
+std::string text(const po::variables_map& given, const char* option) { return given[option].as<std::string>(); }
+
+array_choice parse_array(const std::string& name) {
+  for (const auto choice : {array_choice::model, array_choice::rtl, array_choice::both}) {
+    if (name == name_of(choice)) return choice;
+  }
+  throw usage_error("--array " + name + ": takes model, rtl or both");
+}
+
+}  // namespace
+
+const char* name_of(array_choice choice) {
+  switch (choice) {
+    case array_choice::model:
+      return "model";
+    case array_choice::rtl:
+      return "rtl";
+    case array_choice::both:
+      return "both";
+  }
+  return "unknown";
+}
+
+std::string run_help() {
+  std::ostringstream text;
+  text << description()
+       << "\nExit codes: 0 all answered; 1 a simulation fault (lockstep difference, NPU error); 2 wrong usage or\n"
+          "configuration; 3 a model file that cannot be used.\n";
+  return text.str();
+}
+
+run_options parse_run_options(const std::vector<std::string>& arguments) {
+  po::variables_map given;
+  try {
+    po::store(po::command_line_parser(arguments).options(description()).positional({}).run(), given);
+    po::notify(given);
+  } catch (const po::unknown_option& error) {
+    std::vector<std::string> known;
+    for (const auto& option : description().options()) known.push_back("--" + option->long_name());
+    const std::string close = nearest(error.get_option_name(), known);
+    throw usage_error(error.get_option_name() + ": unknown option" +
+                      (close.empty() ? "; dllm-vp run --help lists them" : "; did you mean " + close + "?"));
+  } catch (const po::error& error) {
+    throw usage_error(std::string(error.what()) + "; dllm-vp run --help lists the options");
+  }
+
+  constexpr std::uint32_t many = 1U << 20;
+  run_options options;
+  if (given.count("help") != 0) options.help = true;
+  if (given.count("prompt") != 0) options.prompts = given["prompt"].as<std::vector<std::string>>();
+  if (given.count("prompts") != 0) options.prompt_file = text(given, "prompts");
+  if (given.count("limit") != 0) options.limit = number<std::uint32_t>(given, "limit", 1, many, "a whole number from 1");
+  if (given.count("model") != 0) options.model = text(given, "model");
+  if (given.count("config") != 0) options.config = text(given, "config");
+  if (given.count("set") != 0) options.overrides = given["set"].as<std::vector<std::string>>();
+  if (given.count("array") != 0) options.array = parse_array(text(given, "array"));
+  if (given.count("lockstep-every") != 0) {
+    options.lockstep_every = number<std::uint32_t>(given, "lockstep-every", 1, many, "a whole number from 1");
+  }
+  if (given.count("generate") != 0) {
+    options.generate_tokens = number<std::uint32_t>(given, "generate", 1, many, "a whole number from 1");
+  }
+  if (given.count("steps") != 0) options.steps = number<std::uint32_t>(given, "steps", 1, many, "a whole number from 1");
+  if (given.count("threshold") != 0) {
+    options.threshold = number<float>(given, "threshold", 0.0F, 1.0F, "a number from 0 to 1");
+  }
+  if (given.count("temperature") != 0) {
+    options.temperature = number<float>(given, "temperature", 0.0F, 100.0F, "a number from 0 to 100");
+  }
+  if (given.count("seed") != 0) {
+    options.seed = number<std::uint64_t>(given, "seed", 0, UINT64_MAX, "a whole number from 0");
+  }
+  options.stop_at_end = given.count("stop-at-end") != 0;
+  if (given.count("out") != 0) options.out = text(given, "out");
+  if (given.count("waves") != 0) options.waves = text(given, "waves");
+  if (given.count("waves-jobs") != 0) {
+    options.waves_jobs = number<std::uint64_t>(given, "waves-jobs", 1, many, "a whole number from 1");
+  }
+  options.visual = given.count("visual") != 0;
+  options.quiet = given.count("quiet") != 0;
+  if (options.help) return options;
+  if (options.prompts.empty() && options.prompt_file.empty()) {
+    throw usage_error("nothing to answer: give --prompt \"...\" or --prompts FILE");
+  }
+  if (!options.waves.empty() && options.array == array_choice::model) {
+    throw usage_error("--waves: there is no waveform without RTL; add --array rtl or --array both");
+  }
+  return options;
+}
+
+}  // namespace dvp::platform

@@ -1,0 +1,43 @@
+// The command line of `dllm-vp run`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dvp::platform {
+
+enum class array_choice { model, rtl, both };
+
+struct run_options {
+  std::string config = "reference";
+  std::vector<std::string> overrides;  // path=value
+  std::string model = "tiny-fdllm2";
+  std::vector<std::string> prompts;    // given one by one
+  std::string prompt_file;             // JSON lines
+  std::uint32_t limit = 0;             // of the prompts in the file; 0: all
+  array_choice array = array_choice::model;
+  std::uint32_t lockstep_every = 1;
+  std::optional<std::uint32_t> generate_tokens;
+  std::optional<std::uint32_t> steps;
+  std::optional<float> threshold;
+  float temperature = 0;
+  std::uint64_t seed = 1;
+  bool stop_at_end = false;
+  std::string out;    // folder for stats.json, timeline.json, trajectory.json, summary.txt; empty: none
+  std::string waves;  // FST file; empty: none
+  std::uint64_t waves_jobs = 16;  // array jobs recorded
+  bool visual = false;
+  bool quiet = false;
+  bool help = false;
+};
+
+const char* name_of(array_choice choice);
+
+// usage_error naming the option and what it takes.
+run_options parse_run_options(const std::vector<std::string>& arguments);
+
+std::string run_help();
+
+}  // namespace dvp::platform
