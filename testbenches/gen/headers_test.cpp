@@ -1,0 +1,120 @@
+// All generated headers in one translation unit. The expectations are written by hand, not read from the specification:
+// a change of a layout that software or hardware relies on has to be made here as well.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "dvp_gen/arrays.h"
+#include "dvp_gen/bit_field.h"
+#include "dvp_gen/descriptor.h"
+#include "dvp_gen/image.h"
+#include "dvp_gen/mailbox_bank.h"
+#include "dvp_gen/mailbox_regs.h"
+#include "dvp_gen/npu_bank.h"
+#include "dvp_gen/npu_regs.h"
+#include "dvp_gen/numbers.h"
+#include "dvp_gen/register_table.h"
+#include "dvp_gen/request.h"
+#include "dvp_gen/system.h"
+
+namespace dvp::gen {
+namespace {
+
+TEST(headers_test, bit_fields_get_and_set) {
+  constexpr bit_field middle{8, 4};
+  static_assert(middle.mask() == 0xf00);
+  static_assert(middle.get(0xabcd) == 0xb);
+  static_assert(middle.set(0xffff'ffff, 0) == 0xffff'f0ff);
+  static_assert(middle.set(0, 0x1f) == 0xf00, "bits beyond the field are dropped");
+  constexpr bit_field whole{0, 32};
+  static_assert(whole.mask() == 0xffff'ffff);
+  static_assert(whole.set(0, 0x8765'4321) == 0x8765'4321);
+  constexpr bit_field top{31, 1};
+  static_assert(top.mask() == 0x8000'0000 && top.get(0x8000'0000) == 1);
+}
+
+TEST(headers_test, register_offsets) {
+  static_assert(npu::window_bytes == 4096);
+  static_assert(npu::id::offset == 0 && npu::id::reset == 0x6476'7001);
+  static_assert(npu::control::offset == 0x20 && npu::control::soft_reset.mask() == 2);
+  static_assert(npu::irq_status::error.mask() == 0x300);
+  static_assert(npu::queue::count == 2 && npu::queue::offset == 0x100 && npu::queue::stride == 0x40);
+  static_assert(npu::queue::tail::offset == 0xc && npu::queue::tail::at(0) == 0x10c &&
+                npu::queue::tail::at(1) == 0x14c);
+  static_assert(npu::counters::value_hi::at(12) == 0x264);
+  static_assert(npu::counters::count == static_cast<std::uint32_t>(npu::counter::descriptors) + 1);
+  static_assert(mailbox::finish::offset == 0x10 && mailbox::finish::code.mask() == 0xff);
+}
+
+TEST(headers_test, register_tables) {
+  static_assert(npu::bank.register_count == 9 + 2 * 9 + 13 * 2);
+  static_assert(mailbox::bank.register_count == 5);
+  EXPECT_STREQ(npu::bank.name, "npu");
+  const register_info& control = npu::bank.registers[5];
+  EXPECT_STREQ(control.name, "control");
+  EXPECT_EQ(control.write_mask, 1U);
+  EXPECT_EQ(control.w1s_mask, 2U);
+  EXPECT_EQ(control.read_mask, 3U);
+  const register_info& tail_1 = npu::bank.registers[9 + 9 + 3];
+  EXPECT_STREQ(tail_1.name, "queue[1].tail");
+  EXPECT_EQ(tail_1.offset, 0x14cU);
+  EXPECT_STREQ(tail_1.fields[0].name, "index");
+  const register_info& finish = mailbox::bank.registers[4];
+  EXPECT_EQ(finish.mode, access::wo);
+  EXPECT_EQ(finish.write_mask, 0xffU);
+  EXPECT_EQ(finish.read_mask, 0U);
+}
+
+TEST(headers_test, records_have_the_layout_hardware_reads) {
+  static_assert(sizeof(descriptor_header) == 16 && offsetof(descriptor_header, wait) == 6);
+  static_assert(sizeof(dma_descriptor) == 64 && offsetof(dma_descriptor, list_address) == 24);
+  static_assert(sizeof(gemm_descriptor) == 64 && offsetof(gemm_descriptor, out_stride) == 60);
+  static_assert(sizeof(vector_descriptor) == 64 && offsetof(vector_descriptor, scalar0) == 48);
+  static_assert(sizeof(sample_descriptor) == 64 && offsetof(sample_descriptor, first_row) == 60);
+  static_assert(sizeof(completion_record) == 16 && offsetof(completion_record, end_cycle) == 8);
+  static_assert(sizeof(image_header) == 128 && offsetof(image_header, total_bytes) == 8);
+  static_assert(sizeof(tensor_entry) == 48 && offsetof(tensor_entry, data_offset) == 16);
+  static_assert(sizeof(request_record) == 160 && offsetof(request_record, seed) == 56);
+  static_assert(sizeof(result_record) == 64 && offsetof(result_record, state_hash) == 40);
+  static_assert(std::is_trivially_copyable_v<request_record> && std::is_standard_layout_v<request_record>);
+  static_assert(std::is_same_v<decltype(descriptor_header::op), opcode>);
+  static_assert(std::is_same_v<decltype(request_record::threshold), float>);
+}
+
+TEST(headers_test, members_start_at_zero) {
+  const gemm_descriptor fresh;
+  unsigned char bytes[sizeof fresh];
+  std::memcpy(bytes, &fresh, sizeof fresh);
+  for (const unsigned char byte : bytes) {
+    EXPECT_EQ(byte, 0);
+  }
+}
+
+TEST(headers_test, enums_and_constants) {
+  static_assert(sizeof(opcode) == 1 && static_cast<int>(opcode::sample) == 6);
+  static_assert(sizeof(tensor_kind) == 2 && static_cast<int>(tensor_kind::rope_table) == 15);
+  static_assert(std::is_same_v<std::underlying_type_t<npu::error_code>, std::uint32_t>);
+  static_assert(std::is_same_v<decltype(descriptor_flag::last_chunk), const std::uint8_t>);
+  static_assert(descriptor_flag::last_chunk == 16 && image_flag::block_causal == 16);
+  static_assert(image_magic == ('d' | 'v' << 8 | 'P' << 16 | 'M' << 24) && no_token == 0xffff'ffff);
+  EXPECT_STREQ(name_of(opcode::dma_gather), "dma_gather");
+  EXPECT_STREQ(name_of(static_cast<opcode>(200)), "unknown");
+  EXPECT_STREQ(name_of(npu::counter::stall_scratchpad), "stall_scratchpad");
+  EXPECT_STREQ(name_of(result_code::bad_image), "bad_image");
+}
+
+TEST(headers_test, platform) {
+  static_assert(system::npu_base == 0x2000'0000 && system::npu_interrupt == 1 && system::npu_bytes == 4096);
+  static_assert(system::mailbox_base == 0x1000'0000);
+  static_assert(system::dram_base == 0x8000'0000 && system::dram_bytes == 0x8000'0000);
+  static_assert(find_array("edge_8x8")->rows == 8 && find_array("ref_16x16")->columns == 16);
+  static_assert(find_array("edge") == nullptr && find_array("") == nullptr);
+  static_assert(numbers::bf16.canonical_nan == 0x7fc0 && numbers::fp16.bias == 15 && numbers::weight_group == 32);
+  static_assert(numbers::q8.is_signed);
+}
+
+}  // namespace
+}  // namespace dvp::gen

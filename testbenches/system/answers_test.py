@@ -1,0 +1,90 @@
+"""The main job: prompts answered on the platform are right, repeatable, and complete in what they report."""
+import json
+import sys
+import unittest
+
+import chip
+
+HELD_OUT_PER_TASK = 20
+RIGHT_SHARE = 0.9
+
+
+class Answers(unittest.TestCase):
+    maxDiff = 2000
+
+    def test_showcase_is_right_with_both_models(self):
+        for model in ("tiny-fdllm2", "tiny-llada"):
+            run = chip.Run("--model", model, "--prompts", chip.task_file("showcase"))
+            self.assertEqual(run.code, 0, run.describe())
+            score = run.json("stats.json")["total"]["score"]
+            self.assertEqual(score["right"], score["of"], run.describe())
+
+    def test_nine_in_ten_held_out_prompts_are_right(self):
+        for model in ("tiny-fdllm2", "tiny-llada"):
+            right = asked = 0
+            for task in chip.TASKS:
+                run = chip.Run("--quiet", "--model", model, "--prompts", chip.task_file(task), "--limit",
+                               HELD_OUT_PER_TASK)
+                self.assertEqual(run.code, 0, run.describe())
+                score = run.json("stats.json")["total"]["score"]
+                print(f"{model} {task}: {score['right']} of {score['of']} right")
+                right += score["right"]
+                asked += score["of"]
+            self.assertEqual(asked, HELD_OUT_PER_TASK * len(chip.TASKS))
+            self.assertGreaterEqual(right, RIGHT_SHARE * asked, model)
+
+    def test_same_seed_same_bytes(self):
+        for extra in ((), ("--temperature", "0.8", "--seed", "7")):
+            arguments = ("--prompts", chip.task_file("showcase"), "--limit", "2", *extra)
+            first, second = chip.Run(*arguments), chip.Run(*arguments)
+            self.assertEqual(first.code, 0, first.describe())
+            for name in ("stats.json", "timeline.json", "trajectory.json"):
+                self.assertEqual(first.text(name), second.text(name), name)
+
+    def test_other_seed_other_samples(self):
+        hashes = set()
+        for seed in (1, 2, 3):
+            run = chip.Run("--prompts", chip.task_file("showcase"), "--limit", "2", "--temperature", "5", "--seed", seed)
+            self.assertEqual(run.code, 0, run.describe())
+            hashes.add(tuple(a["state_hash"] for a in run.json("stats.json")["answers"]))
+        self.assertEqual(len(hashes), 3)
+
+    def test_memory_speed_changes_time_and_not_tokens(self):
+        fast = chip.Run("--prompts", chip.task_file("showcase"), "--limit", "1")
+        slow = chip.Run("--prompts", chip.task_file("showcase"), "--limit", "1", "--set",
+                        "memory.bytes_per_second=2000000000")
+        a, b = (r.json("stats.json")["answers"][0] for r in (fast, slow))
+        self.assertEqual((a["answer"], a["state_hash"]), (b["answer"], b["state_hash"]))
+        self.assertGreater(b["latency_us"], 1.5 * a["latency_us"])
+
+    def test_reports_agree_with_each_other(self):
+        run = chip.Run("--prompts", chip.task_file("showcase"))
+        stats, timeline, trajectory = (run.json(n) for n in ("stats.json", "timeline.json", "trajectory.json"))
+        total = stats["total"]
+        self.assertEqual(total["forwards"], sum(a["forwards"] for a in stats["answers"]))
+        self.assertAlmostEqual(total["latency_us"], sum(a["latency_us"] for a in stats["answers"]), places=3)
+        busy, stalls = total["busy_cycles"], total["stall_cycles"]
+        self.assertLessEqual(busy["array"] + stalls["dependency"] + stalls["no_work"], total["npu_cycles"])
+        self.assertTrue(0 < total["array"]["utilisation"] <= total["array"]["busy"] <= 1)
+        moved = sum(total["dram"]["bytes_read"].values()) + sum(total["dram"]["bytes_written"].values())
+        self.assertAlmostEqual(moved, total["dram"]["bytes_per_second"] * total["latency_us"] * 1e-6, delta=1)
+        self.assertLess(total["dram"]["bytes_per_second"], total["dram"]["peak_bytes_per_second"])
+        names = {e["args"]["name"] for e in timeline["traceEvents"] if e["ph"] == "M" and e["name"] == "thread_name"}
+        for track in ("cpu", "memory", "array", "vector", "dma_load", "dma_store", "sampling"):
+            self.assertTrue(any(track in n for n in names), f"no timeline track for {track}: {names}")
+        for answer, path in zip(stats["answers"], trajectory["answers"]):
+            commits = [c for f in path["forwards"] for c in f["commits"]]
+            self.assertGreaterEqual(len(commits), answer["tokens"]["committed"])
+            for c in commits:
+                if c["position"] < len(path["tokens"]):
+                    self.assertEqual(path["tokens"][c["position"]], c["token"])
+
+    def test_visual_shows_masks_and_ends_with_the_answer(self):
+        run = chip.Run("--visual", "--prompts", chip.task_file("showcase"), "--limit", "1")
+        self.assertIn("·", run.process.stdout)
+        answer = run.json("stats.json")["answers"][0]["answer"]
+        self.assertIn(answer.split(" ")[0], run.process.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[1:]])

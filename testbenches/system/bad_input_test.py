@@ -1,0 +1,131 @@
+"""Wrong command lines, configurations, prompts and models: one sentence, the right exit code, nothing written."""
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import chip
+
+USAGE, MODEL = 2, 3
+
+
+class BadInput(unittest.TestCase):
+    def setUp(self):
+        self._scratch = tempfile.TemporaryDirectory(prefix="dllm-vp-bad-")
+        self.scratch = pathlib.Path(self._scratch.name)
+
+    def refuse(self, code, phrases, *arguments):
+        done = chip.call(*arguments, timeout=60)
+        said = done.stderr
+        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}{said}")
+        for phrase in phrases:
+            self.assertIn(phrase, said)
+        self.assertEqual(len(said.strip().splitlines()), 1, f"more than one sentence for {arguments}:\n{said}")
+
+    def config(self, change):
+        document = json.loads((chip.ROOT / "tlm/platform/configs/reference.json").read_text())
+        change(document)
+        path = self.scratch / "changed.json"
+        path.write_text(json.dumps(document))
+        return path
+
+    def test_command_line(self):
+        p = ("--prompt", "Compute 1+2")
+        table = [
+            (["rnu"], ["rnu", "did you mean run?"]),
+            (["run"], ["nothing to answer", "--prompt"]),
+            (["run", *p, "--modle", "x"], ["--modle", "did you mean --model?"]),
+            (["run", *p, "--array", "fast"], ["--array fast", "model, rtl or both"]),
+            (["run", *p, "--seed", "-1"], ["--seed -1", "whole number"]),
+            (["run", *p, "--threshold", "1.5"], ["--threshold 1.5", "0 to 1"]),
+            (["run", *p, "--temperature", "nan"], ["--temperature nan"]),
+            (["run", *p, "--temperature", "warm"], ["--temperature warm"]),
+            (["run", *p, "--generate", "0"], ["--generate 0"]),
+            (["run", *p, "--lockstep-every", "0"], ["--lockstep-every 0"]),
+            (["run", *p, "--waves", "x.fst"], ["--waves", "--array rtl"]),
+            (["run", "--prompt", ""], ["--prompt", "empty"]),
+            (["run", *p, "--model", "tiny-lada"], ["tiny-lada", "did you mean tiny-llada?"]),
+            (["run", *p, "--config", "refrence"], ["refrence", "did you mean reference?"]),
+            (["check-array", "--array", "huge"], ["--array huge"]),
+        ]
+        for arguments, phrases in table:
+            with self.subTest(arguments=arguments):
+                self.refuse(USAGE, phrases, *arguments)
+
+    def test_configuration(self):
+        def put(path, value):
+            def change(document):
+                *parents, last = path.split(".")
+                for key in parents:
+                    document = document[key]
+                document[last] = value
+            return change
+
+        def drop(path):
+            def change(document):
+                *parents, last = path.split(".")
+                for key in parents:
+                    document = document[key]
+                del document[last]
+            return change
+
+        table = [
+            (put("memory.latnecy_ns", 5), ["memory.latnecy_ns", "did you mean memory.latency_ns?"]),
+            (put("npu.array", "ref_17x17"), ["npu.array", "ref_17x17", "ref_16x16"]),
+            (put("npu.clock_hz", "fast"), ["npu.clock_hz"]),
+            (put("npu.clock_hz", 10), ["npu.clock_hz"]),
+            (put("npu.scratchpad.banks", 7), ["scratchpad_bytes"]),
+            (put("npu.dma.max_burst_bytes", 100), ["dma_max_burst_bytes", "power of two"]),
+            (put("cpu.work_cycles.tokens", 3), ["cpu.work_cycles.tokens", "did you mean token?"]),
+            (drop("cpu.work_cycles.token"), ["cpu.work_cycles.token", "missing"]),
+            (drop("bus"), ["bus"]),
+            (put("memory", []), ["memory"]),
+        ]
+        for change, phrases in table:
+            with self.subTest(phrases=phrases):
+                path = self.config(change)
+                self.refuse(USAGE, ["changed.json", *phrases], "run", "--prompt", "Compute 1+2", "--config", path)
+
+    def test_overrides_and_files(self):
+        prompt = ("run", "--prompt", "Compute 1+2")
+        broken = self.scratch / "broken.json"
+        broken.write_text('{"name": "x", ')
+        lines = self.scratch / "prompts.jsonl"
+        lines.write_text('{"prompt": "Compute 1+2"}\n{"prompt": 5}\n')
+        empty = self.scratch / "empty.jsonl"
+        empty.write_text("")
+        self.refuse(USAGE, ["memory.latncy_ns", "did you mean memory.latency_ns?"], *prompt, "--set", "memory.latncy_ns=4")
+        self.refuse(USAGE, ["expected path=value"], *prompt, "--set", "memory")
+        self.refuse(USAGE, ["broken.json", "not JSON"], *prompt, "--config", broken)
+        self.refuse(USAGE, ["is a directory"], *prompt, "--config", self.scratch)
+        self.refuse(USAGE, ["line 2", '"prompt" is not a string'], "run", "--prompts", lines)
+        self.refuse(USAGE, ["has no prompts"], "run", "--prompts", empty)
+        self.refuse(USAGE, ["nowhere.jsonl"], "run", "--prompts", "nowhere.jsonl")
+
+    def test_models(self):
+        good = (chip.ROOT / "firmware/models/tiny-fdllm2.gguf").read_bytes()
+        for name, content, phrases in [
+            ("cut.gguf", good[:len(good) // 2], ["cut.gguf", "but the file has"]),
+            ("empty.gguf", b"", ["empty.gguf", "empty"]),
+            ("text.gguf", b"hello, this is no model file at all, only text", ["text.gguf", "GGUF"]),
+        ]:
+            path = self.scratch / name
+            path.write_bytes(content)
+            with self.subTest(name=name):
+                self.refuse(MODEL, phrases, "run", "--prompt", "Compute 1+2", "--model", path)
+
+    def test_prompt_characters_and_length(self):
+        self.refuse(USAGE, ["prompt", "ï"], "run", "--prompt", "naïve")
+        long = chip.call("run", "--quiet", "--prompt", "a" * 5000, timeout=60)
+        self.assertEqual(long.returncode, 1, long.stdout)
+        self.assertIn("context", long.stdout)
+
+    def test_nothing_half_written(self):
+        out = self.scratch / "out"
+        self.refuse(USAGE, ["npu.arry"], "run", "--prompt", "x", "--out", out, "--set", "npu.arry=1")
+        self.assertFalse(out.exists())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[1:]])

@@ -1,0 +1,52 @@
+"""Runs the dllm-vp program for the system tests and reads what it leaves."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ["DLLM_VP"]  # set by CTest
+TASKS = ("arith", "math", "code", "struct", "follow")
+
+
+def task_file(task):
+    return ROOT / "testbenches" / "vectors" / "tasks" / f"{task}.jsonl"
+
+
+def call(*arguments, timeout=600, environment=None):
+    """The finished process; output as text."""
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, cwd=ROOT,
+                          env={**os.environ, **(environment or {})})
+
+
+class Run:
+    """One `dllm-vp run` into a scratch folder."""
+
+    def __init__(self, *arguments, timeout=600):
+        self._folder = tempfile.TemporaryDirectory(prefix="dllm-vp-")
+        self.folder = pathlib.Path(self._folder.name)
+        self.process = call("run", "--out", self.folder, *arguments, timeout=timeout)
+
+    @property
+    def code(self):
+        return self.process.returncode
+
+    def text(self, name):
+        return (self.folder / name).read_text()
+
+    def json(self, name):
+        return json.loads(self.text(name))
+
+    def describe(self):
+        return f"exit {self.code}\n{self.process.stdout}\n{self.process.stderr}"
+
+
+def write_lines(path, items):
+    path.write_text("".join(json.dumps(item) + "\n" for item in items))
+
+
+def read_lines(path, limit=None):
+    with open(path) as lines:
+        items = [json.loads(line) for line in lines]
+    return items[:limit]

@@ -1,0 +1,231 @@
+// Every way a run can end badly: the code it ends with, and that the next run works.
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "gtest/gtest.h"
+#include "testbenches/unit/firmware/bench.h"
+
+namespace dvp {
+namespace {
+
+using gen::request_record;
+using gen::result_code;
+using testbench::bench;
+using testbench::functional_options;
+using testbench::tiny_model;
+using testbench::tiny_options;
+
+const tiny_options causal = {
+    .seed = 51, .block_causal = true, .shift_logits = true, .rope_halves = true, .qkv_bias = true, .kv_heads = 2};
+
+constexpr std::uint32_t prompt_tokens = 20;
+
+result_code run_changed(
+    const tiny_options& options, const std::function<void(request_record&, bench&)>& change,
+    const std::function<void(tiny_model&)>& damage = [](tiny_model&) {}, const functional_options& machine = {}) {
+  tiny_model model(options);
+  const auto prompt = testbench::random_tokens(model, prompt_tokens, 52);
+  damage(model);
+  bench b(model, machine, prompt);
+  change(b.request(), b);
+  const result_code code = b.run();
+  EXPECT_TRUE(b.machine().hazards().empty());
+  return code;
+}
+
+TEST(faults, requests) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float infinite = std::numeric_limits<float>::infinity();
+  struct row {
+    const char* what;
+    bool causal_model;
+    std::function<void(request_record&, bench&)> change;
+    result_code code;
+  };
+  const auto bad = result_code::bad_request;
+  const row rows[] = {
+      {"nothing", false, [](auto&, auto&) {}, result_code::ok},
+      {"nothing", true, [](auto&, auto&) {}, result_code::ok},
+      {"version", true, [](auto& r, auto&) { r.version = 2; }, bad},
+      {"loop", true, [](auto& r, auto&) { r.loop = static_cast<gen::decode_loop>(2); }, bad},
+      {"loop of the other attention", true, [](auto& r, auto&) { r.loop = gen::decode_loop::llada; }, bad},
+      {"loop of the other attention", false, [](auto& r, auto&) { r.loop = gen::decode_loop::fast_dllm_v2; }, bad},
+      {"flag", true, [](auto& r, auto&) { r.flags = 0x8000; }, bad},
+      {"empty prompt", true, [](auto& r, auto&) { r.prompt_tokens = 0; }, bad},
+      {"nothing to generate", true, [](auto& r, auto&) { r.generate_tokens = 0; }, bad},
+      {"no block", true, [](auto& r, auto&) { r.block_length = 0; }, bad},
+      {"block of 65", false,
+       [](auto& r, auto&) {
+         r.block_length = 65;
+         r.generate_tokens = 65;
+       },
+       bad},
+      {"sub-block does not divide", true, [](auto& r, auto&) { r.sub_block_length = 12; }, bad},
+      {"no sub-block", true, [](auto& r, auto&) { r.sub_block_length = 0; }, bad},
+      {"part of a block", false, [](auto& r, auto&) { r.generate_tokens = 48; }, bad},
+      {"steps do not divide", false, [](auto& r, auto&) { r.steps = 15; }, bad},
+      {"no steps", false, [](auto& r, auto&) { r.steps = 0; }, bad},
+      {"threshold NaN", true, [](auto& r, auto&) { r.threshold = nan; }, bad},
+      {"threshold below 0", true, [](auto& r, auto&) { r.threshold = -0.5f; }, bad},
+      {"temperature NaN", false, [](auto& r, auto&) { r.temperature = nan; }, bad},
+      {"temperature infinite", false, [](auto& r, auto&) { r.temperature = infinite; }, bad},
+      {"row tile", true, [](auto& r, auto&) { r.row_tile = 1000; }, bad},
+      {"no such token", true, [](auto&, auto& b) { b.tokens()[3] = 1000; }, bad},
+      {"tokens outside memory", true, [](auto& r, auto&) { r.tokens_address = 0x1000; }, bad},
+      {"tokens not aligned", true, [](auto& r, auto&) { r.tokens_address += 2; }, bad},
+      {"cache not aligned", true, [](auto& r, auto&) { r.kv_address += 32; }, bad},
+      {"work outside memory", true, [](auto& r, auto&) { r.work_bytes = 1ull << 40; }, bad},
+      {"buffers overlap", true, [](auto& r, auto&) { r.work_address = r.kv_address; }, bad},
+      {"address wraps", true, [](auto& r, auto&) { r.kv_address = ~0ull - 63; }, bad},
+      {"longer than the context", true, [](auto& r, auto&) { r.generate_tokens = 200; }, result_code::too_long},
+      {"longer than can be counted", true, [](auto& r, auto&) { r.generate_tokens = ~0u; }, result_code::too_long},
+      {"prompt beyond the buffer", true, [](auto& r, auto&) { r.prompt_tokens = ~0u; }, result_code::too_long},
+      {"buffer too short", false, [](auto& r, auto&) { r.tokens_capacity = 83; }, result_code::too_long},
+      {"buffer just long enough", false, [](auto& r, auto&) { r.tokens_capacity = 84; }, result_code::ok},
+      {"cache too small", true, [](auto& r, auto&) { r.kv_bytes = 4096; }, result_code::too_long},
+      {"work too small", false, [](auto& r, auto&) { r.work_bytes = 36 << 10; }, result_code::too_long},
+      {"no image", true, [](auto& r, auto&) { r.image_address = 0; }, result_code::bad_image},
+      {"image not aligned", true, [](auto& r, auto&) { r.image_address += 4; }, result_code::bad_image},
+      {"tile too large", true, [](auto& r, auto&) { r.row_tile = 256; }, result_code::scratchpad_too_small},
+  };
+  for (const row& r : rows) {
+    SCOPED_TRACE(r.what);
+    EXPECT_EQ(run_changed(r.causal_model ? causal : tiny_options{.seed = 51}, r.change, [](tiny_model&) {},
+                          {.scratchpad_bytes = 256u << 10}),
+              r.code);
+  }
+}
+
+gen::tensor_entry& entry_of(tiny_model& m, gen::tensor_kind kind) {
+  for (gen::tensor_entry& e : m.entries()) {
+    if (e.kind == kind) {
+      return e;
+    }
+  }
+  throw std::logic_error("no such tensor");
+}
+
+TEST(faults, images) {
+  using kind = gen::tensor_kind;
+  struct row {
+    const char* what;
+    std::function<void(tiny_model&)> damage;
+  };
+  const row rows[] = {
+      {"magic", [](auto& m) { m.header().magic ^= 1; }},
+      {"version", [](auto& m) { m.header().version = 7; }},
+      {"architecture", [](auto& m) { m.header().arch = static_cast<gen::architecture>(9); }},
+      {"length", [](auto& m) { m.header().total_bytes = 64; }},
+      {"length beyond memory", [](auto& m) { m.header().total_bytes = 1ull << 33; }},
+      {"last tensor cut", [](auto& m) { m.header().total_bytes -= 4; }},
+      {"table beyond the image", [](auto& m) { m.header().tensor_count = 1u << 30; }},
+      {"tensor missing", [](auto& m) { m.header().tensor_count -= 1; }},
+      {"no layers", [](auto& m) { m.header().layers = 0; }},
+      {"too many layers", [](auto& m) { m.header().layers = 65; }},
+      {"heads and KV heads", [](auto& m) { m.header().kv_heads = 3; }},
+      {"odd head", [](auto& m) { m.header().head_length = 15; }},
+      {"huge", [](auto& m) { m.header().width = 1u << 31; }},
+      {"epsilon", [](auto& m) { m.header().norm_epsilon = std::nanf(""); }},
+      {"mask", [](auto& m) { m.header().mask_token = m.header().vocabulary; }},
+      {"end", [](auto& m) { m.header().end_token = m.header().vocabulary; }},
+      {"layer", [](auto& m) { entry_of(m, kind::attn_q).layer = 2; }},
+      {"twice", [](auto& m) { entry_of(m, kind::attn_k).kind = kind::attn_v; }},
+      {"kind", [](auto& m) { entry_of(m, kind::attn_k).kind = static_cast<kind>(99); }},
+      {"shape", [](auto& m) { entry_of(m, kind::ffn_up).rows -= 1; }},
+      {"format of a matrix", [](auto& m) { entry_of(m, kind::ffn_up).format = gen::tensor_format::fp32; }},
+      {"format of a norm", [](auto& m) { entry_of(m, kind::ffn_norm).format = gen::tensor_format::bf16; }},
+      {"offset", [](auto& m) { entry_of(m, kind::ffn_gate).data_offset += 32; }},
+      {"offset wraps", [](auto& m) { entry_of(m, kind::ffn_gate).data_offset = ~0ull - 63; }},
+      {"rows overlap", [](auto& m) { entry_of(m, kind::ffn_gate).row_bytes -= 2; }},
+      {"scales outside", [](auto& m) { entry_of(m, kind::ffn_gate).scale_offset = m.header().total_bytes; }},
+      {"bias that the flags deny", [](auto& m) { m.header().flags &= ~gen::image_flag::qkv_bias; }},
+      {"head that the flags deny", [](auto& m) { m.header().flags |= gen::image_flag::tied_head; }},
+  };
+  for (const row& r : rows) {
+    SCOPED_TRACE(r.what);
+    EXPECT_EQ(run_changed(
+                  causal, [](auto&, auto&) {}, r.damage),
+              result_code::bad_image);
+  }
+}
+
+// Weights that are NaN leave nothing to choose from.
+TEST(faults, a_model_without_numbers) {
+  const auto damage = [](tiny_model& m) {
+    const gen::tensor_entry& e = entry_of(m, gen::tensor_kind::output_norm);
+    std::uint32_t* weight = reinterpret_cast<std::uint32_t*>(const_cast<std::byte*>(m.image().data()) + e.data_offset);
+    weight[0] = 0x7fc00000;
+  };
+  EXPECT_EQ(run_changed(
+                causal, [](auto&, auto&) {}, damage),
+            result_code::bad_image);
+}
+
+TEST(faults, no_npu) {
+  EXPECT_EQ(run_changed(
+                causal, [](auto&, auto&) {}, [](tiny_model&) {}, {.npu_present = false}),
+            result_code::npu_absent);
+}
+
+TEST(faults, scratchpad_too_small) {
+  EXPECT_EQ(run_changed(
+                causal, [](auto&, auto&) {}, [](tiny_model&) {}, {.scratchpad_bytes = 2u << 10}),
+            result_code::scratchpad_too_small);
+}
+
+class npu_faults : public ::testing::Test {
+ protected:
+  npu_faults() : model_(causal), bench_(model_, {}, testbench::random_tokens(model_, prompt_tokens, 53)) {}
+
+  // After a fault, the same machine does the same request.
+  void expect_recovery() {
+    bench_.machine().tamper = [](npu::descriptor_view&) {};
+    bench_.machine().stuck_at = ~std::uint64_t{0};
+    EXPECT_EQ(bench_.run(), result_code::ok);
+    EXPECT_EQ(bench_.result().npu_error, 0u);
+  }
+
+  tiny_model model_;
+  bench bench_;
+};
+
+TEST_F(npu_faults, bad_descriptor) {
+  std::uint32_t seen = 0;
+  bench_.machine().tamper = [&](npu::descriptor_view& d) {
+    if (seen++ == 700) {
+      auto changed = d.as<gen::vector_descriptor>();
+      changed.header.op = static_cast<gen::opcode>(99);
+      d = npu::descriptor_view(changed);
+    }
+  };
+  EXPECT_EQ(bench_.run(), result_code::npu_error);
+  EXPECT_EQ(bench_.result().code, result_code::npu_error);
+  EXPECT_EQ(bench_.result().npu_error, static_cast<std::uint32_t>(gen::npu::error_code::bad_opcode));
+  EXPECT_EQ(bench_.result().npu_error_index, 700u);
+  expect_recovery();
+}
+
+TEST_F(npu_faults, bus_error) {
+  bench_.machine().tamper = [&](npu::descriptor_view& d) {
+    if (d.op() == gen::opcode::dma_store) {
+      auto changed = d.as<gen::dma_descriptor>();
+      changed.dram_address = 0x1000;
+      d = npu::descriptor_view(changed);
+    }
+  };
+  EXPECT_EQ(bench_.run(), result_code::npu_error);
+  EXPECT_EQ(bench_.result().npu_error, static_cast<std::uint32_t>(gen::npu::error_code::bus_error));
+  expect_recovery();
+}
+
+TEST_F(npu_faults, stuck_engine) {
+  for (const std::uint64_t at : {0ull, 1ull, 555ull}) {
+    bench_.machine().stuck_at = at;
+    EXPECT_EQ(bench_.run(), result_code::npu_timeout) << at;
+    expect_recovery();
+  }
+}
+
+}  // namespace
+}  // namespace dvp

@@ -1,0 +1,16 @@
+// What both the fuzz target and the mutation test do with bytes that may or may not be a model.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace dvp::testbenches {
+
+enum class outcome { refused, read, imaged };
+
+// Reads the bytes as GGUF, walks all metadata, makes a tokenizer and uses it, makes a model and its image (of at most
+// 8 MiB). A load_error or encode_error is an answer; any other exception leaves, and a broken promise (a decoded text
+// that differs from the encoded one) ends the process.
+outcome exercise(std::span<const std::byte> bytes);
+
+}  // namespace dvp::testbenches

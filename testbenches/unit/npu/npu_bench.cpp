@@ -1,0 +1,96 @@
+#include "testbenches/unit/npu/npu_bench.h"
+
+#include <gtest/gtest.h>
+
+namespace dvp::npu::test {
+
+namespace reg = gen::npu;
+
+namespace {
+
+memory::simple_memory_config memory_config() {
+  memory::simple_memory_config config;
+  config.bytes = npu_bench::memory_bytes;
+  config.latency = sc_core::sc_time(100, sc_core::SC_NS);
+  config.bytes_per_second = 64'000'000'000;
+  return config;
+}
+
+}  // namespace
+
+npu_config small_npu() {
+  npu_config config;
+  config.array = *gen::find_array("edge_8x8");
+  config.scratchpad_bytes = 0x10000;
+  config.dma_max_outstanding = 32;
+  return config;
+}
+
+npu_bench::line_watch::line_watch(const sc_core::sc_module_name& name) : sc_module(name) {
+  SC_HAS_PROCESS(line_watch);
+  SC_METHOD(changed);
+  sensitive << line;
+  dont_initialize();
+}
+
+void npu_bench::line_watch::changed() {
+  if (line.read()) rises.push_back(now_ns());
+}
+
+npu_bench::npu_bench(const npu_config& config, array::array_seat* seat, const std::string& trace)
+    : timeline(trace.empty() ? core::timeline() : core::timeline(trace)),
+      model_({config.array.rows, config.array.columns}),
+      block("npu", config, seat != nullptr ? *seat : model_, figures, timeline),
+      memory("dram", memory_config(), figures, timeline) {
+  initiator.socket.bind(block.registers);
+  block.memory.bind(checker.from_initiator);
+  checker.to_target.bind(memory.socket);
+  block.interrupt.bind(irq_);
+  line.line.bind(irq_);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+}
+
+npu_bench::~npu_bench() {
+  EXPECT_EQ(checker.violations(), std::vector<std::string>{});
+}
+
+std::uint32_t npu_bench::read(std::uint32_t offset) {
+  std::vector<std::uint8_t> data(4);
+  EXPECT_EQ(initiator.read(offset, data).status, tlm::TLM_OK_RESPONSE) << "read of " << offset;
+  std::uint32_t value = 0;
+  std::memcpy(&value, data.data(), sizeof value);
+  return value;
+}
+
+void npu_bench::write(std::uint32_t offset, std::uint32_t value) {
+  std::vector<std::uint8_t> data(4);
+  std::memcpy(data.data(), &value, sizeof value);
+  EXPECT_EQ(initiator.write(offset, data).status, tlm::TLM_OK_RESPONSE) << "write of " << offset;
+}
+
+std::uint64_t npu_bench::counter(reg::counter which) {
+  const auto i = static_cast<std::uint32_t>(which);
+  const std::uint64_t low = read(reg::counters::value_lo::at(i));
+  return std::uint64_t{read(reg::counters::value_hi::at(i))} << 32 | low;
+}
+
+void npu_bench::enable() {
+  for (std::uint32_t q = 0; q < reg::queue::count; ++q) {
+    write(reg::queue::base_lo::at(q), static_cast<std::uint32_t>(ring_base(q)));
+    write(reg::queue::size::at(q), ring_entries);
+    write(reg::queue::completion_lo::at(q), static_cast<std::uint32_t>(record_base(q)));
+    tails_[q] = 0;
+  }
+  write(reg::irq_enable::offset, 0xffff'ffff);
+  write(reg::control::offset, reg::control::enable.mask());
+}
+
+void npu_bench::soft_reset() {
+  write(reg::control::offset, reg::control::soft_reset.mask());
+}
+
+gen::completion_record npu_bench::record(std::uint32_t q, std::uint32_t index) {
+  return dram_at<gen::completion_record>(record_base(q) + index % ring_entries * sizeof(gen::completion_record));
+}
+
+}  // namespace dvp::npu::test
