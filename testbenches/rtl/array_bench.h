@@ -41,7 +41,7 @@ class array_bench {
   std::uint32_t columns() const { return columns_; }
   std::uint64_t moves() const { return moves_; }  // unstalled cycles
   std::uint64_t results() const { return results_; }
-  std::size_t in_flight() const { return expected_.size(); }
+  std::uint64_t numbers() const { return numbers_; }  // expected sums that are not NaN
   // First move in which row 0 of the bank may be loaded.
   std::uint64_t bank_free(bool bank) const { return last_use_[bank] + columns_; }
 
@@ -119,6 +119,7 @@ class array_bench {
         sum = sum + product;
       }
       result.sums[c] = host_bits(sum);
+      if (sum == sum) ++numbers_;
     }
     expected_.push_back(std::move(result));
     last_use_[vector.bank] = moves_;
@@ -146,6 +147,7 @@ class array_bench {
   std::deque<expected_result> expected_;
   std::uint64_t moves_ = 0;
   std::uint64_t results_ = 0;
+  std::uint64_t numbers_ = 0;
 };
 
 }  // namespace dvp::test

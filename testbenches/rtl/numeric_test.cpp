@@ -61,7 +61,7 @@ std::uint32_t border_word(random_words& random) {
     case 2:
       return (word & 0x8000'00ffu) | 0x7f00'0000u | (word & 0x7f'0000u);  // near overflow
     case 3:
-      return (word & 0xff80'0000u) | (random() % 3 - 1 & 0x7f'ffffu);  // all ones, zeros, or one: long carries
+      return (word & 0xff80'0000u) | ((random() % 3 - 1) & 0x7f'ffffu);  // all ones, zeros, or one: long carries
     default:
       return word;
   }

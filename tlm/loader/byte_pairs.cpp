@@ -1,8 +1,9 @@
 #include "tlm/loader/byte_pairs.h"
 
-#include <compare>
 #include <cstddef>
+#include <functional>
 #include <queue>
+#include <tuple>
 
 namespace dvp::loader {
 namespace {
@@ -21,8 +22,8 @@ struct node {
 struct candidate {
   std::uint32_t rank;
   std::size_t at;
-  std::uint32_t left, right, result;
-  auto operator<=>(const candidate&) const = default;
+  std::uint32_t left, right, result;  // tokens
+  bool operator>(const candidate& other) const { return std::tie(rank, at) > std::tie(other.rank, other.at); }
 };
 
 }  // namespace

@@ -34,14 +34,14 @@ struct forward_record {
 struct answer {
   prompt request;
   gen::result_record result;
-  std::string fault;                           // why the run ended early, from the host's side; "" when it did not
-  std::vector<std::uint32_t> tokens;           // prompt and answer
+  std::string fault;                  // why the run ended early, from the host's side; "" when it did not
+  std::vector<std::uint32_t> tokens;  // prompt and answer
   std::uint32_t prompt_tokens = 0;
-  std::string text;                            // the answer up to its end token
-  std::uint64_t begin_ps = 0;                  // simulated
+  std::string text;            // the answer up to its end token
+  std::uint64_t begin_ps = 0;  // simulated
   std::uint64_t end_ps = 0;
   std::vector<forward_record> forwards;
-  nlohmann::ordered_json figures;              // every counter of the platform, over this request alone
+  nlohmann::ordered_json figures;  // every counter of the platform, over this request alone
 
   bool ok() const { return fault.empty() && result.code == gen::result_code::ok; }
   bool right() const { return ok() && request.expected && *request.expected == text; }

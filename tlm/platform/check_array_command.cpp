@@ -50,8 +50,8 @@ int check_array_command(const std::vector<std::string>& arguments) {
   std::uint32_t tiles = 64;
   std::uint64_t seed = 1;
   std::string name = "ref_16x16";
-  options.add_options()("tiles", po::value(&tiles), "how many (default 64)")(
-      "seed", po::value(&seed), "of shapes and values (default 1)")(
+  options.add_options()("tiles", po::value(&tiles), "how many (default 64)")("seed", po::value(&seed),
+                                                                             "of shapes and values (default 1)")(
       "array", po::value(&name), "array configuration (default ref_16x16)")("help,h", "this text");
   po::variables_map given;
   try {

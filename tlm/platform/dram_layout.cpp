@@ -13,7 +13,9 @@ namespace {
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t most_work_bytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t least_work_bytes = std::uint64_t{1} << 22;
-std::uint64_t round_up(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
+std::uint64_t round_up(std::uint64_t bytes) {
+  return (bytes + page - 1) / page * page;
+}
 }  // namespace
 
 dram_layout place_in_dram(const gen::image_header& model, std::uint64_t image_bytes, std::uint64_t dram_bytes) {
@@ -32,8 +34,8 @@ dram_layout place_in_dram(const gen::image_header& model, std::uint64_t image_by
   layout.image_bytes = image_bytes;
   layout.image = take(image_bytes);
   // Keys and values, bf16, for every position of the context.
-  layout.kv_bytes = std::uint64_t{2} * sizeof(std::uint16_t) * model.layers * model.kv_heads * model.head_length *
-                    model.context;
+  layout.kv_bytes =
+      std::uint64_t{2} * sizeof(std::uint16_t) * model.layers * model.kv_heads * model.head_length * model.context;
   layout.kv = take(layout.kv_bytes);
   const std::uint64_t used = next - gen::system::dram_base;
   if (used + least_work_bytes > dram_bytes) {

@@ -20,11 +20,11 @@ int inspect_command(const std::vector<std::string>& arguments) {
   std::cout << "file          " << model.path() << "\narchitecture  " << gen::name_of(c.architecture)
             << (c.block_causal() ? ", block-causal" : ", bidirectional") << (c.shift_logits ? ", logits shifted" : "")
             << (c.tied_head ? ", tied head" : "") << "\nshape         " << c.layers << " layers, width " << c.width
-            << ", " << c.heads << " heads of " << c.head_length << ", " << c.kv_heads << " KV heads, FFN " << c.ffn_width
-            << ", vocabulary " << c.vocabulary << ", context " << c.context << "\ndecode        blocks of "
-            << d.block_length << ", sub-blocks of " << d.sub_block_length << ", threshold " << d.threshold << ", up to "
-            << d.gen_length << " tokens, " << d.steps << " steps\nimage         " << model.image_bytes()
-            << " bytes in DRAM\n";
+            << ", " << c.heads << " heads of " << c.head_length << ", " << c.kv_heads << " KV heads, FFN "
+            << c.ffn_width << ", vocabulary " << c.vocabulary << ", context " << c.context
+            << "\ndecode        blocks of " << d.block_length << ", sub-blocks of " << d.sub_block_length
+            << ", threshold " << d.threshold << ", up to " << d.gen_length << " tokens, " << d.steps
+            << " steps\nimage         " << model.image_bytes() << " bytes in DRAM\n";
   return exit_ok;
 }
 

@@ -11,7 +11,9 @@ loaded_model::loaded_model(const std::string& path)
       layout_(loader::plan_image(model_)),
       tokenizer_(file_) {}
 
-std::string loaded_model::name() const { return std::filesystem::path(path_).stem().string(); }
+std::string loaded_model::name() const {
+  return std::filesystem::path(path_).stem().string();
+}
 
 std::vector<std::string> loaded_model::write_image(std::span<std::byte> destination) const {
   return loader::write_image(model_, layout_, destination).notes;

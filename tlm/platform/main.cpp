@@ -24,7 +24,8 @@ constexpr command commands[] = {
 };
 
 std::string usage() {
-  std::string text = "dllm-vp: a virtual platform for diffusion language models on an NPU\n\nusage: dllm-vp COMMAND ...\n";
+  std::string text =
+      "dllm-vp: a virtual platform for diffusion language models on an NPU\n\nusage: dllm-vp COMMAND ...\n";
   for (const auto& c : commands) {
     text += "  " + std::string(c.name) + std::string(14 - std::string(c.name).size(), ' ') + c.what + '\n';
   }

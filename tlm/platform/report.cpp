@@ -16,7 +16,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
+double ratio(double a, double b) {
+  return b == 0 ? 0 : a / b;
+}
 
 std::string hexadecimal(std::uint64_t value) {
   char text[19];
@@ -33,7 +35,8 @@ ordered_json bytes_by_purpose(const ordered_json& figures, const char* direction
     const char* name = gen::name_of(static_cast<gen::purpose>(purpose));
     std::uint64_t bytes = 0;
     for (std::uint8_t precision = 0; precision <= static_cast<std::uint8_t>(gen::precision::raw); ++precision) {
-      bytes += count_at(figures, path + "." + name + "." + gen::name_of(static_cast<gen::precision>(precision)) + "_bytes");
+      bytes +=
+          count_at(figures, path + "." + name + "." + gen::name_of(static_cast<gen::precision>(precision)) + "_bytes");
     }
     if (bytes != 0) result[name] = bytes;
   }
@@ -78,8 +81,9 @@ ordered_json costs(const platform_config& config, const ordered_json& figures, s
   json["energy"] = {{"dram_movement_pj",
                      {{"value", value_at(figures, "memory.energy.total_pj_modelled")},
                       {"kind", "modelled"},
-                      {"formula", "sum over elements of 8 e_core + p e_down, memory.e_core_pj_per_bit and "
-                                  "memory.e_down_pj_per_bit of the configuration"}}}};
+                      {"formula",
+                       "sum over elements of 8 e_core + p e_down, memory.e_core_pj_per_bit and "
+                       "memory.e_down_pj_per_bit of the configuration"}}}};
   return json;
 }
 
@@ -109,9 +113,9 @@ ordered_json make_stats(const platform_config& config, const loaded_model& model
                     {"width", model.header().width},
                     {"vocabulary", model.header().vocabulary}};
   stats["array_seat"] = name_of(options.array);
-  stats["decode"] = {{"generate_tokens", decode.generate_tokens}, {"steps", decode.steps},
-                     {"threshold", decode.threshold},             {"temperature", decode.temperature},
-                     {"seed", decode.seed},                       {"stop_at_end", decode.stop_at_end}};
+  stats["decode"] = {
+      {"generate_tokens", decode.generate_tokens}, {"steps", decode.steps}, {"threshold", decode.threshold},
+      {"temperature", decode.temperature},         {"seed", decode.seed},   {"stop_at_end", decode.stop_at_end}};
 
   ordered_json all_figures;
   std::uint64_t duration_ps = 0, generated = 0, forwards = 0, denoise = 0, committed = 0, right = 0, scored = 0, ok = 0;
@@ -134,8 +138,8 @@ ordered_json make_stats(const platform_config& config, const loaded_model& model
     item["blocks"] = a.result.blocks;
     item["descriptors"] = a.result.descriptors;
     item["state_hash"] = hexadecimal(a.result.state_hash);
-    item.update(costs(config, a.figures, ps, a.generated(), a.result.forwards, a.result.denoise_forwards,
-                      a.result.committed));
+    item.update(
+        costs(config, a.figures, ps, a.generated(), a.result.forwards, a.result.denoise_forwards, a.result.committed));
     list.push_back(std::move(item));
 
     all_figures = sum(all_figures, a.figures);
@@ -195,8 +199,8 @@ std::string make_summary(const ordered_json& stats, double wall_seconds) {
   std::ostringstream out;
   out << std::fixed;
   out << "  model       " << stats["model"]["name"].get<std::string>() << ", " << total["prompts"] << " prompt"
-      << (prompts == 1 ? "" : "s") << ", array: " << stats["array_seat"].get<std::string>() << ", platform: "
-      << stats["configuration"]["name"].get<std::string>() << '\n';
+      << (prompts == 1 ? "" : "s") << ", array: " << stats["array_seat"].get<std::string>()
+      << ", platform: " << stats["configuration"]["name"].get<std::string>() << '\n';
   if (total.contains("score")) {
     out << "  right       " << total["score"]["right"] << " of " << total["score"]["of"] << '\n';
   }
@@ -206,9 +210,7 @@ std::string make_summary(const ordered_json& stats, double wall_seconds) {
   out << "  array       " << std::setprecision(1) << 100 * total["array"]["utilisation"].get<double>()
       << " % of peak MACs, busy " << 100 * total["array"]["busy"].get<double>() << " % of the time   ("
       << std::setprecision(3) << total["array"]["macs"].get<double>() * 1e-9 << " GMAC)\n";
-  const auto share = [&](const char* cause) {
-    return 100 * ratio(total["stall_cycles"][cause].get<double>(), cycles);
-  };
+  const auto share = [&](const char* cause) { return 100 * ratio(total["stall_cycles"][cause].get<double>(), cycles); };
   out << "  idle array  " << std::setprecision(1) << share("dependency") << " % waiting for data or other engines, "
       << share("no_work") << " % no work queued;  scratchpad bank waits " << share("scratchpad") << " %\n";
   double read = 0, written = 0;
@@ -221,11 +223,10 @@ std::string make_summary(const ordered_json& stats, double wall_seconds) {
   for (const auto& item : dram["bytes_read"].items()) {
     out << "  " << item.key() << ' ' << grouped_bytes(item.value().get<double>());
   }
-  out << "\n  energy      " << std::setprecision(2)
-      << total["energy"]["dram_movement_pj"]["value"].get<double>() * 1e-6
+  out << "\n  energy      " << std::setprecision(2) << total["energy"]["dram_movement_pj"]["value"].get<double>() * 1e-6
       << " uJ DRAM movement (modelled: 8 e_core + p e_down per element)\n";
-  out << "  wall        " << std::setprecision(1) << wall_seconds << " s   (simulated : wall = 1 : "
-      << std::setprecision(0) << ratio(wall_seconds * 1e6, latency_us) << ")\n";
+  out << "  wall        " << std::setprecision(1) << wall_seconds
+      << " s   (simulated : wall = 1 : " << std::setprecision(0) << ratio(wall_seconds * 1e6, latency_us) << ")\n";
   return out.str();
 }
 

@@ -83,15 +83,20 @@ int run_command(const std::vector<std::string>& arguments) {
   const auto out_file = [&](const char* name) { return (fs::path(options.out) / name).string(); };
 
   core::statistics figures;
-  const auto timeline = options.out.empty() ? std::make_unique<core::timeline>()
-                                            : std::make_unique<core::timeline>(out_file("timeline.json"));
+  const bool with_timeline = !options.out.empty() && options.timeline_prompts != 0;
+  const auto timeline =
+      with_timeline ? std::make_unique<core::timeline>(out_file("timeline.json")) : std::make_unique<core::timeline>();
   array_seats seats(config.npu.array, options.array, options.lockstep_every, options.waves, options.waves_jobs);
   progress_view view(std::cout, choose_view(options), isatty(STDOUT_FILENO) != 0, model.tokenizer(),
                      model.header().mask_token, model.header().end_token);
 
   const auto wall_begin = std::chrono::steady_clock::now();
   std::unique_ptr<session> asking;
-  platform chip("dllm_vp", config, seats.seat(), [&] { asking->run(prompts); }, figures, *timeline);
+  const auto answered = [&](std::size_t done) {
+    if (done == options.timeline_prompts) timeline->close();
+  };
+  platform chip(
+      "dllm_vp", config, seats.seat(), [&] { asking->run(prompts, answered); }, figures, *timeline);
   native_machine machine(chip.cpu);
   hal::install(&machine);
   asking = std::make_unique<session>(chip, figures, config, model, decode, view);
@@ -116,12 +121,13 @@ int run_command(const std::vector<std::string>& arguments) {
     write_text(out_file("stats.json"), stats.dump(2) + "\n");
     write_text(out_file("trajectory.json"), make_trajectory(model, asking->answers()).dump() + "\n");
     write_text(out_file("summary.txt"), summary);
-    std::cout << "  written     " << out_file("stats.json") << "   " << out_file("timeline.json")
-              << " (open in ui.perfetto.dev)   " << out_file("summary.txt") << '\n';
+    std::cout << "  written     " << out_file("stats.json");
+    if (with_timeline) std::cout << "   " << out_file("timeline.json") << " (open in ui.perfetto.dev)";
+    std::cout << "   " << out_file("summary.txt") << '\n';
   }
   if (!options.waves.empty()) std::cout << "  waveform    " << options.waves << " (open in GTKWave or Surfer)\n";
-  const bool all_ok = std::all_of(asking->answers().begin(), asking->answers().end(),
-                                  [](const answer& a) { return a.ok(); });
+  const bool all_ok =
+      std::all_of(asking->answers().begin(), asking->answers().end(), [](const answer& a) { return a.ok(); });
   return all_ok && asking->answers().size() == prompts.size() ? exit_ok : exit_fault;
 }
 

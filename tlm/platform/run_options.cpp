@@ -32,6 +32,7 @@ po::options_description description() {
     ("seed,s", po::value<std::string>(), "seed of the random generator (default 1)")
     ("stop-at-end", "LLaDA loop: stop after the block with the end token")
     ("out,o", po::value<std::string>(), "folder for stats.json, timeline.json, trajectory.json and summary.txt")
+    ("timeline-prompts", po::value<std::string>(), "prompts shown in timeline.json (default the first 5; 0: no timeline)")
     ("waves", po::value<std::string>(), "record the RTL array's waveform to this FST file (with --array rtl or both)")
     ("waves-jobs", po::value<std::string>(), "array jobs to record (default 16)")
     ("visual", "show every denoising step")
@@ -52,7 +53,9 @@ Number number(const po::variables_map& given, const char* option, Number least, 
   return value;
 }
 
-std::string text(const po::variables_map& given, const char* option) { return given[option].as<std::string>(); }
+std::string text(const po::variables_map& given, const char* option) {
+  return given[option].as<std::string>();
+}
 
 array_choice parse_array(const std::string& name) {
   for (const auto choice : {array_choice::model, array_choice::rtl, array_choice::both}) {
@@ -103,7 +106,8 @@ run_options parse_run_options(const std::vector<std::string>& arguments) {
   if (given.count("help") != 0) options.help = true;
   if (given.count("prompt") != 0) options.prompts = given["prompt"].as<std::vector<std::string>>();
   if (given.count("prompts") != 0) options.prompt_file = text(given, "prompts");
-  if (given.count("limit") != 0) options.limit = number<std::uint32_t>(given, "limit", 1, many, "a whole number from 1");
+  if (given.count("limit") != 0)
+    options.limit = number<std::uint32_t>(given, "limit", 1, many, "a whole number from 1");
   if (given.count("model") != 0) options.model = text(given, "model");
   if (given.count("config") != 0) options.config = text(given, "config");
   if (given.count("set") != 0) options.overrides = given["set"].as<std::vector<std::string>>();
@@ -114,7 +118,8 @@ run_options parse_run_options(const std::vector<std::string>& arguments) {
   if (given.count("generate") != 0) {
     options.generate_tokens = number<std::uint32_t>(given, "generate", 1, many, "a whole number from 1");
   }
-  if (given.count("steps") != 0) options.steps = number<std::uint32_t>(given, "steps", 1, many, "a whole number from 1");
+  if (given.count("steps") != 0)
+    options.steps = number<std::uint32_t>(given, "steps", 1, many, "a whole number from 1");
   if (given.count("threshold") != 0) {
     options.threshold = number<float>(given, "threshold", 0.0F, 1.0F, "a number from 0 to 1");
   }
@@ -126,6 +131,9 @@ run_options parse_run_options(const std::vector<std::string>& arguments) {
   }
   options.stop_at_end = given.count("stop-at-end") != 0;
   if (given.count("out") != 0) options.out = text(given, "out");
+  if (given.count("timeline-prompts") != 0) {
+    options.timeline_prompts = number<std::uint32_t>(given, "timeline-prompts", 0, many, "a whole number from 0");
+  }
   if (given.count("waves") != 0) options.waves = text(given, "waves");
   if (given.count("waves-jobs") != 0) {
     options.waves_jobs = number<std::uint64_t>(given, "waves-jobs", 1, many, "a whole number from 1");

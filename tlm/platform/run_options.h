@@ -14,9 +14,9 @@ struct run_options {
   std::string config = "reference";
   std::vector<std::string> overrides;  // path=value
   std::string model = "tiny-fdllm2";
-  std::vector<std::string> prompts;    // given one by one
-  std::string prompt_file;             // JSON lines
-  std::uint32_t limit = 0;             // of the prompts in the file; 0: all
+  std::vector<std::string> prompts;  // given one by one
+  std::string prompt_file;           // JSON lines
+  std::uint32_t limit = 0;           // of the prompts in the file; 0: all
   array_choice array = array_choice::model;
   std::uint32_t lockstep_every = 1;
   std::optional<std::uint32_t> generate_tokens;
@@ -25,9 +25,10 @@ struct run_options {
   float temperature = 0;
   std::uint64_t seed = 1;
   bool stop_at_end = false;
-  std::string out;    // folder for stats.json, timeline.json, trajectory.json, summary.txt; empty: none
-  std::string waves;  // FST file; empty: none
-  std::uint64_t waves_jobs = 16;  // array jobs recorded
+  std::string out;  // folder for stats.json, timeline.json, trajectory.json, summary.txt; empty: none
+  std::uint32_t timeline_prompts = 5;  // prompts on the timeline; a prompt takes 5 to 30 MB there. 0: no timeline
+  std::string waves;                   // FST file; empty: none
+  std::uint64_t waves_jobs = 16;       // array jobs recorded
   bool visual = false;
   bool quiet = false;
   bool help = false;

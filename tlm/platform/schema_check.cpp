@@ -15,7 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-std::string joined(const std::string& path, const std::string& key) { return path.empty() ? key : path + "." + key; }
+std::string joined(const std::string& path, const std::string& key) {
+  return path.empty() ? key : path + "." + key;
+}
 
 // The validator reports a key it does not know without saying which one was meant, so these are looked for first.
 void refuse_unknown_keys(const json& document, const json& schema, const std::string& path, const std::string& file) {

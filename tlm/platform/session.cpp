@@ -19,14 +19,15 @@ session::session(platform& chip, core::statistics& figures, const platform_confi
       options_(options),
       view_(view),
       layout_(place_in_dram(loaded.header(), loaded.image_bytes(), config.memory.bytes)) {
-  notes_ = model_.write_image(std::as_writable_bytes(std::span(
-      chip_.memory.data() + (layout_.image - gen::system::dram_base), layout_.image_bytes)));
+  notes_ = model_.write_image(std::as_writable_bytes(
+      std::span(chip_.memory.data() + (layout_.image - gen::system::dram_base), layout_.image_bytes)));
   chip_.mailbox.on_progress([this](std::uint32_t) { on_progress(); });
 }
 
-void session::run(const std::vector<prompt>& prompts) {
+void session::run(const std::vector<prompt>& prompts, const std::function<void(std::size_t done)>& answered) {
   for (const auto& request : prompts) {
     ask(request);
+    answered(answers_.size());
     if (!chip_.npu.failure().empty()) break;
   }
 }
@@ -35,8 +36,8 @@ gen::request_record session::make_request(std::uint32_t prompt_tokens) const {
   const auto& header = model_.header();
   gen::request_record request;
   request.version = gen::request_version;
-  request.loop = (header.flags & gen::image_flag::block_causal) != 0 ? gen::decode_loop::fast_dllm_v2
-                                                                      : gen::decode_loop::llada;
+  request.loop =
+      (header.flags & gen::image_flag::block_causal) != 0 ? gen::decode_loop::fast_dllm_v2 : gen::decode_loop::llada;
   if (options_.stop_at_end) request.flags = gen::request_flag::stop_at_end;
   request.image_address = layout_.image;
   request.tokens_address = layout_.tokens;
@@ -95,8 +96,7 @@ void session::ask(const prompt& request) {
   current.tokens.assign(buffer, buffer + total);
   const auto generated = std::span(current.tokens).subspan(current.prompt_tokens);
   const auto end = std::find(generated.begin(), generated.end(), model_.header().end_token);
-  current.text = model_.tokenizer().decode(
-      generated.first(static_cast<std::size_t>(end - generated.begin())));
+  current.text = model_.tokenizer().decode(generated.first(static_cast<std::size_t>(end - generated.begin())));
   view_.end();
 }
 

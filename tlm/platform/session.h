@@ -4,7 +4,9 @@
 // firmware's decode in the middle does. Everything the host touches goes through DRAM and the mailbox.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "dvp_gen/system.h"
@@ -33,8 +35,9 @@ class session {
   session(platform& chip, core::statistics& figures, const platform_config& config, const loaded_model& loaded,
           const decode_options& options, progress_view& view);
 
-  // Runs all prompts; ends early when the simulation was stopped (a lockstep difference).
-  void run(const std::vector<prompt>& prompts);
+  // Runs all prompts and tells `answered` how many are done after each; ends early when the simulation was stopped (a
+  // lockstep difference).
+  void run(const std::vector<prompt>& prompts, const std::function<void(std::size_t done)>& answered);
 
   const std::vector<answer>& answers() const { return answers_; }
   // What the loader had to round or cut.

@@ -46,7 +46,7 @@ void expect_usable(npu_bench& b) {
   EXPECT_EQ(b.read(reg::irq_status::offset), 3U);
 }
 
-TEST(npu_errors, a_bad_descriptor_stops_its_queue_and_not_the_other) {
+TEST(errors, a_bad_descriptor_stops_its_queue_and_not_the_other) {
   npu_bench b;
   b.enable();
   gen::vector_descriptor bad = with(add(0x1000), flag::record | flag::interrupt);
@@ -72,7 +72,7 @@ TEST(npu_errors, a_bad_descriptor_stops_its_queue_and_not_the_other) {
   expect_usable(b);
 }
 
-TEST(npu_errors, every_code_a_descriptor_can_cause) {
+TEST(errors, every_code_a_descriptor_can_cause) {
   npu_bench b;
   gen::vector_descriptor opcode = add(0);
   opcode.header.op = static_cast<gen::opcode>(9);
@@ -99,7 +99,7 @@ TEST(npu_errors, every_code_a_descriptor_can_cause) {
 }
 
 // The array's FIFO holds work that depends on a load which fails after a later descriptor has stopped the queue.
-TEST(npu_errors, dropped_work_does_not_hold_up_the_other_queue) {
+TEST(errors, dropped_work_does_not_hold_up_the_other_queue) {
   npu_bench b;
   b.enable();
   gen::vector_descriptor bad = add(0x1000);
@@ -119,7 +119,7 @@ TEST(npu_errors, dropped_work_does_not_hold_up_the_other_queue) {
   expect_usable(b);
 }
 
-TEST(npu_errors, doorbells_that_are_refused) {
+TEST(errors, doorbells_that_are_refused) {
   npu_bench b;
   const auto refused = [&](const char* what, std::uint32_t index) {
     b.run();
@@ -156,7 +156,7 @@ TEST(npu_errors, doorbells_that_are_refused) {
   expect_usable(b);
 }
 
-TEST(npu_errors, rings_outside_the_memory) {
+TEST(errors, rings_outside_the_memory) {
   npu_bench b;
   b.enable();
   b.write(reg::queue::base_hi::at(0), 1);
@@ -175,7 +175,7 @@ TEST(npu_errors, rings_outside_the_memory) {
   expect_usable(b);
 }
 
-TEST(npu_errors, soft_reset_at_any_time_leaves_the_block_usable) {
+TEST(errors, soft_reset_at_any_time_leaves_the_block_usable) {
   npu_bench b;
   for (std::uint64_t ns = 0; ns < 900; ns += 13) {
     SCOPED_TRACE(testing::Message() << "reset after " << ns << " ns");
@@ -206,7 +206,7 @@ class disagreeing_seat final : public array::array_seat {
   }
 };
 
-TEST(npu_errors, an_array_that_disagrees_stops_the_simulation_with_its_message) {
+TEST(errors, an_array_that_disagrees_stops_the_simulation_with_its_message) {
   disagreeing_seat seat;
   npu_bench b(small_npu(), &seat);
   b.enable();
@@ -220,7 +220,7 @@ TEST(npu_errors, an_array_that_disagrees_stops_the_simulation_with_its_message) 
   EXPECT_EQ(b.block.failure(), "job 1: row 2 column 3 differ");
 }
 
-TEST(npu_errors, a_configuration_that_cannot_be_is_refused_at_elaboration) {
+TEST(errors, a_configuration_that_cannot_be_is_refused_at_elaboration) {
   dvp::test::throw_on_fatal();
   npu_config config = small_npu();
   config.scratchpad_banks = 0;

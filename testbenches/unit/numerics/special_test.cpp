@@ -189,8 +189,8 @@ void expect_rotation(std::uint32_t position, std::uint32_t pair, std::uint32_t h
   const rotation r = rotary(position, pair, head_length, base);
   const auto check = [&](float value, mpfr_ptr exact, const char* what) {
     const double reference = mpfr_get_d(exact, MPFR_RNDN);
-    const double half_ulp = std::ldexp(1.0, std::ilogb(reference) - 24);
-    const double allowed = (position == 0 ? 0 : half_ulp) + 0x1p-34;
+    const double half_ulp = reference == 0 ? 0 : std::ldexp(1.0, std::ilogb(reference) - 24);
+    const double allowed = half_ulp + 0x1p-34;
     ASSERT_LE(std::fabs(static_cast<double>(value) - reference), allowed)
         << what << " of position " << position << ", pair " << pair << "/" << head_length << ", base " << base;
   };
