@@ -6,7 +6,8 @@
 namespace dvp::array {
 
 model_array::model_array(array_shape shape) : shape_(shape) {
-  if (shape.rows == 0 || shape.columns == 0) throw std::invalid_argument("model_array: the array needs rows and columns");
+  if (shape.rows == 0 || shape.columns == 0)
+    throw std::invalid_argument("model_array: the array needs rows and columns");
 }
 
 std::uint64_t model_array::run(const array_job& job) {

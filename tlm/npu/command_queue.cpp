@@ -9,7 +9,9 @@ using gen::npu::error_code;
 
 namespace {
 
-bool has_flag(const gen::descriptor_header& header, std::uint8_t bit) { return (header.flags & bit) != 0; }
+bool has_flag(const gen::descriptor_header& header, std::uint8_t bit) {
+  return (header.flags & bit) != 0;
+}
 
 }  // namespace
 
@@ -139,6 +141,18 @@ void command_queue::settle(const notice& item, std::uint64_t edge) {
   entry->progress = in_flight::state::retired;
   if (has_flag(item.header, gen::descriptor_flag::interrupt)) events_.completion();
   advance(edge);
+}
+
+void command_queue::refuse(const notice& item, std::uint64_t edge) {
+  if (item.error != error_code::none) {
+    publish(item.error);
+    return;
+  }
+  in_flight* const entry = find(item.index);
+  if (entry == nullptr || entry->dropped) return;
+  entry->progress = in_flight::state::failed;
+  // Without its header: a record about the record could only fail again.
+  fail(item.index, {}, error_code::bus_error, edge);
 }
 
 void command_queue::publish(error_code code) {

@@ -1,4 +1,5 @@
-// One command queue between its fetch and its head: which descriptors are in flight, which are complete, why it stopped.
+// One command queue between its fetch and its head: which descriptors are in flight, which are complete, why it
+// stopped.
 //
 //     rung in (tail) --fetch, check--> dispatched --engine--> done --record written--> retired --in order--> head
 //
@@ -90,10 +91,12 @@ class command_queue {
   void fail(in_flight& item, gen::npu::error_code code, std::uint64_t edge);
   void fail(std::uint64_t index, const gen::descriptor_header& header, gen::npu::error_code code, std::uint64_t edge);
 
-  // Records and interrupts that are due, oldest first; each is given back with settle().
+  // Records and interrupts that are due, oldest first; each is given back: settle() when its record, if any, is in
+  // memory, refuse() when memory did not take it.
   bool has_notice() const { return !notices_.empty(); }
   notice take_notice();
   void settle(const notice& item, std::uint64_t edge);
+  void refuse(const notice& item, std::uint64_t edge);
 
   // As after power-on, ring set-up included.
   void clear();

@@ -12,7 +12,9 @@ namespace {
 
 using gen::npu::error_code;
 
-bool exists(gen::opcode op) { return op <= gen::opcode::sample; }
+bool exists(gen::opcode op) {
+  return op <= gen::opcode::sample;
+}
 
 bool is_dma(gen::opcode op) {
   return op == gen::opcode::dma_load || op == gen::opcode::dma_store || op == gen::opcode::dma_gather;

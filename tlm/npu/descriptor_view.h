@@ -16,8 +16,8 @@ struct descriptor_view {
 
   descriptor_view() = default;
   template <typename Record>
-    requires(sizeof(Record) == gen::descriptor_bytes)
-  explicit descriptor_view(const Record& record) : bytes(std::bit_cast<decltype(bytes)>(record)) {}
+  requires(sizeof(Record) == gen::descriptor_bytes) explicit descriptor_view(const Record& record)
+      : bytes(std::bit_cast<decltype(bytes)>(record)) {}
 
   template <typename Record>
   Record as() const {

@@ -113,11 +113,13 @@ bool dma_engine::issue_gather(const gen::dma_descriptor& d) {
 
 bool dma_engine::issue_segment(const gen::dma_descriptor& d, std::uint64_t dram, std::uint64_t scratchpad,
                                std::uint64_t bytes) {
+  std::uint64_t position = d.header.op == gen::opcode::dma_gather ? 0 : dram;
   while (bytes != 0) {
-    const std::uint64_t n = burst_bytes(dram, bytes, parts().config.dma_max_burst_bytes);
+    const std::uint64_t n = burst_bytes(position, bytes, parts().config.dma_max_burst_bytes);
     if (!issue(dram, parts().memory.bytes().subspan(scratchpad, n), d.header.tag_precision, d.header.bytes_purpose)) {
       return false;
     }
+    position += n;
     dram += n;
     scratchpad += n;
     bytes -= n;
@@ -125,8 +127,7 @@ bool dma_engine::issue_segment(const gen::dma_descriptor& d, std::uint64_t dram,
   return true;
 }
 
-bool dma_engine::issue(std::uint64_t dram, std::span<std::byte> data, gen::precision precision,
-                       gen::purpose purpose) {
+bool dma_engine::issue(std::uint64_t dram, std::span<std::byte> data, gen::precision precision, gen::purpose purpose) {
   const npu_config& config = parts().config;
   const npu_clock& clock = parts().clock;
   const sc_core::sc_time ready = std::max({next_issue_, outstanding_[oldest_], sc_core::sc_time_stamp()});

@@ -1,10 +1,10 @@
 // The load DMA (dma_load, dma_gather) and the store DMA: two instances of one engine.
 //
-// Bursts are issued in order, at least dma_issue_cycles and the scratchpad width apart, with at most dma_max_outstanding
-// in flight: burst n is issued no earlier than burst n - dma_max_outstanding is complete. They go through b_transport
-// with their issue time as delay, so the engine waits once per quantum and not once per burst. When its last burst is
-// issued the next descriptor may start; a descriptor is complete, in order, when its last burst is, rounded up to an
-// edge. A gather first reads its list of indices.
+// Bursts are issued in order, at least dma_issue_cycles and the scratchpad width apart, with at most
+// dma_max_outstanding in flight: burst n is issued no earlier than burst n - dma_max_outstanding is complete. They go
+// through b_transport with their issue time as delay, so the engine waits once per quantum and not once per burst. When
+// its last burst is issued the next descriptor may start; a descriptor is complete, in order, when its last burst is,
+// rounded up to an edge. A gather first reads its list of indices.
 //
 // Bytes move when a burst is handed to the memory, between start and completion of the descriptor. A burst answered
 // with an error stops the descriptor and its queue with bus_error; bytes moved before stay moved.
@@ -22,8 +22,7 @@ namespace dvp::npu {
 
 class dma_engine : public engine {
  public:
-  dma_engine(const sc_core::sc_module_name& name, engine_id id, npu_parts& parts,
-             tlm::tlm_initiator_socket<>& memory);
+  dma_engine(const sc_core::sc_module_name& name, engine_id id, npu_parts& parts, tlm::tlm_initiator_socket<>& memory);
 
   void clear() override;
 

@@ -34,10 +34,11 @@ void for_each_segment(const gen::dma_descriptor& d, Visit visit) {
   }
 }
 
-// Bytes of the burst that starts at `address` with `left` bytes to go: it ends where the piece or a multiple of
-// `largest`, a power of two, does.
-constexpr std::uint64_t burst_bytes(std::uint64_t address, std::uint64_t left, std::uint64_t largest) {
-  return std::min(left, largest - address % largest);
+// Bytes of the burst that starts at `position` with `left` bytes to go: it ends where the piece or a multiple of
+// `largest`, a power of two, does. Position is the DRAM address; in a gathered row it is the distance from the row's
+// start, so that the number of bursts does not depend on which rows the list names.
+constexpr std::uint64_t burst_bytes(std::uint64_t position, std::uint64_t left, std::uint64_t largest) {
+  return std::min(left, largest - position % largest);
 }
 
 }  // namespace dvp::npu

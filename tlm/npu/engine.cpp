@@ -56,9 +56,10 @@ void engine::draw(const descriptor_view& descriptor, const sc_core::sc_time& beg
   switch (header.op) {
     case gen::opcode::gemm: {
       const auto d = descriptor.as<gen::gemm_descriptor>();
-      const std::string name = "gemm " + std::to_string(d.tokens) + "x" + std::to_string(d.vectors) + "x" +
-                               std::to_string(d.reduction);
-      parts_.timeline.slice(track_, name, begin, end, {labels[0], labels[1], {"format", name_of(header.tag_precision)}});
+      const std::string name =
+          "gemm " + std::to_string(d.tokens) + "x" + std::to_string(d.vectors) + "x" + std::to_string(d.reduction);
+      parts_.timeline.slice(track_, name, begin, end,
+                            {labels[0], labels[1], {"format", name_of(header.tag_precision)}});
       break;
     }
     case gen::opcode::vector: {

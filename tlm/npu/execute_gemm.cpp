@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "tlm/npu/scratchpad_access.h"
 #include "tlm/numerics/accumulate.h"
 #include "tlm/numerics/fp16.h"
-#include "tlm/npu/scratchpad_access.h"
 
 namespace dvp::npu {
 namespace {

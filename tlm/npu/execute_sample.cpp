@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tlm/numerics/sampling.h"
 #include "tlm/npu/scratchpad_access.h"
+#include "tlm/numerics/sampling.h"
 
 namespace dvp::npu {
 

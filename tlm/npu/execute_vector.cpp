@@ -3,9 +3,9 @@
 #include <cstdint>
 
 #include "dvp_gen/numbers.h"
+#include "tlm/npu/scratchpad_access.h"
 #include "tlm/numerics/bf16.h"
 #include "tlm/numerics/rows.h"
-#include "tlm/npu/scratchpad_access.h"
 
 namespace dvp::npu {
 namespace {
@@ -32,8 +32,8 @@ void execute_row(const gen::vector_descriptor& d, std::span<std::byte> scratchpa
   switch (d.header.function) {
     case function::dequantise:
       numerics::dequantise_row(row_at<std::int8_t>(scratchpad, d.s0, d.s0_stride, r),
-                               row_at<std::uint16_t>(scratchpad, d.s1, d.s1_stride, r), gen::numbers::weight_group, out(),
-                               n);
+                               row_at<std::uint16_t>(scratchpad, d.s1, d.s1_stride, r), gen::numbers::weight_group,
+                               out(), n);
       break;
     case function::rms_norm:
       numerics::rms_norm_row(s0(), s1_shared(), d.scalar0, out_bf16(), n);

@@ -2,8 +2,8 @@
 
 namespace dvp::npu {
 
-bool memory_port::read(std::uint64_t address, std::span<std::byte> data, gen::precision precision,
-                       gen::purpose purpose, sc_core::sc_time& delay) {
+bool memory_port::read(std::uint64_t address, std::span<std::byte> data, gen::precision precision, gen::purpose purpose,
+                       sc_core::sc_time& delay) {
   const bool ok = transfer(tlm::TLM_READ_COMMAND, address, data.data(), data.size(), precision, purpose, delay);
   if (ok) counts_.count_read(data.size());
   return ok;

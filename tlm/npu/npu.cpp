@@ -22,8 +22,12 @@ const npu_config& checked(const npu_config& config, const sc_core::sc_module_nam
   return config;
 }
 
-std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
+std::uint32_t low(std::uint64_t value) {
+  return static_cast<std::uint32_t>(value);
+}
+std::uint32_t high(std::uint64_t value) {
+  return static_cast<std::uint32_t>(value >> 32);
+}
 
 }  // namespace
 
@@ -139,7 +143,9 @@ unsigned int npu::transport_dbg(tlm::tlm_generic_payload& payload) {
   return bank_.access(payload, true) == tlm::TLM_OK_RESPONSE ? payload.get_data_length() : 0;
 }
 
-bool npu::is_enabled() const { return reg::control::enable.get(bank_.get(reg::control::offset)) != 0; }
+bool npu::is_enabled() const {
+  return reg::control::enable.get(bank_.get(reg::control::offset)) != 0;
+}
 
 void npu::control_written(std::uint32_t value) {
   if (reg::control::soft_reset.get(value) != 0) {
@@ -161,10 +167,9 @@ void npu::doorbell(std::uint32_t q, std::uint32_t tail) {
   const auto address = [&](std::uint32_t low_offset, std::uint32_t high_offset) {
     return std::uint64_t{bank_.get(high_offset)} << 32 | bank_.get(low_offset);
   };
-  const ring_setup setup{
-      address(reg::queue::base_lo::at(q), reg::queue::base_hi::at(q)),
-      address(reg::queue::completion_lo::at(q), reg::queue::completion_hi::at(q)),
-      reg::queue::size::entries.get(bank_.get(reg::queue::size::at(q)))};
+  const ring_setup setup{address(reg::queue::base_lo::at(q), reg::queue::base_hi::at(q)),
+                         address(reg::queue::completion_lo::at(q), reg::queue::completion_hi::at(q)),
+                         reg::queue::size::entries.get(bank_.get(reg::queue::size::at(q)))};
   if (is_enabled() && queue.ring(tail, setup)) return;
   bank_.set(reg::queue::tail::at(q), low(queue.tail()));
   queue.fail(queue.tail(), {}, reg::error_code::bad_queue, parts_.clock.now());
@@ -220,10 +225,9 @@ void npu::update_figures() {
     const auto which = static_cast<reg::counter>(i);
     figures_.set(base + "counters." + reg::name_of(which), counter(which));
   }
-  constexpr std::array states = {std::pair{engine_state::idle, "idle_cycles"},
-                                 std::pair{engine_state::waiting, "waiting_cycles"},
-                                 std::pair{engine_state::blocked, "blocked_cycles"},
-                                 std::pair{engine_state::busy, "busy_cycles"}};
+  constexpr std::array states = {
+      std::pair{engine_state::idle, "idle_cycles"}, std::pair{engine_state::waiting, "waiting_cycles"},
+      std::pair{engine_state::blocked, "blocked_cycles"}, std::pair{engine_state::busy, "busy_cycles"}};
   for (std::size_t e = 0; e < engine_count; ++e) {
     const auto id = static_cast<engine_id>(e);
     for (const auto& [state, figure] : states) {

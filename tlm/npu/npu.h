@@ -46,8 +46,8 @@ class npu : public sc_core::sc_module {
  public:
   // A configuration that validate() refuses is a fatal report with the module's name. Seat, figures and timeline
   // outlive the module.
-  npu(const sc_core::sc_module_name& name, const npu_config& config, array::array_seat& seat,
-      core::statistics& figures, core::timeline& timeline);
+  npu(const sc_core::sc_module_name& name, const npu_config& config, array::array_seat& seat, core::statistics& figures,
+      core::timeline& timeline);
 
   tlm_utils::simple_target_socket<npu> registers;
   tlm_utils::simple_initiator_socket<npu> memory;

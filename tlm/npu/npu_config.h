@@ -54,7 +54,7 @@ struct npu_config {
   std::uint32_t sampling_lanes = 16;
   function_cost sampling_cost = {40, 0, 1};
 
-  std::uint32_t dma_max_burst_bytes = 256;  // a power of two; bursts do not cross a multiple of it in DRAM
+  std::uint32_t dma_max_burst_bytes = 256;  // a power of two; bursts end at its multiples in DRAM
   std::uint32_t dma_max_outstanding = 16;   // bursts in flight, per DMA engine
   std::uint32_t dma_issue_cycles = 1;       // from burst to burst, at least
   // How far a DMA engine runs ahead of simulated time before it waits. Smaller is fairer among those who share the

@@ -44,9 +44,7 @@ class scratchpad {
     std::uint32_t holds = 0;  // 0: free
   };
 
-  std::vector<port>& ports_of(engine_id engine) {
-    return engine <= engine_id::dma_store ? dma_ports_ : compute_ports_;
-  }
+  std::vector<port>& ports_of(engine_id engine) { return engine <= engine_id::dma_store ? dma_ports_ : compute_ports_; }
   const std::vector<port>& ports_of(engine_id engine) const {
     return engine <= engine_id::dma_store ? dma_ports_ : compute_ports_;
   }

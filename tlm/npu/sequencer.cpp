@@ -65,9 +65,9 @@ void sequencer::serve_batch() {
   const std::uint64_t count =
       std::min({queue_.tail() - first, ring.entries - slot, std::uint64_t{parts_.config.prefetch_descriptors}});
   sc_core::sc_time delay;
-  const bool ok = fetch_port_.read(ring.base + slot * gen::descriptor_bytes,
-                                   std::as_writable_bytes(std::span(batch_).first(count)), gen::precision::raw,
-                                   gen::purpose::commands, delay);
+  const bool ok =
+      fetch_port_.read(ring.base + slot * gen::descriptor_bytes, std::as_writable_bytes(std::span(batch_).first(count)),
+                       gen::precision::raw, gen::purpose::commands, delay);
   parts_.wait_until(sc_core::sc_time_stamp() + delay);
   if (!ok) {
     queue_.fail(first, {}, error_code::bus_error, parts_.clock.now());
@@ -106,28 +106,28 @@ void sequencer::notice_process() {
     try {
       while (!queue_.has_notice()) parts_.reset.wait(queue_.progress());
       const notice item = queue_.take_notice();
-      write_record(item);
-      queue_.settle(item, parts_.clock.now());
+      if (write_record(item)) {
+        queue_.settle(item, parts_.clock.now());
+      } else {
+        queue_.refuse(item, parts_.clock.now());
+      }
     } catch (const restarted&) {
     }
   }
 }
 
-void sequencer::write_record(const notice& item) {
+bool sequencer::write_record(const notice& item) {
   const ring_setup& ring = queue_.ring_in_use();
   const bool wanted = (item.header.flags & gen::descriptor_flag::record) != 0 && ring.completion_base != 0;
-  if (!wanted) return;
-  const gen::completion_record record{
-      static_cast<std::uint32_t>(item.index), static_cast<std::uint16_t>(item.error),
-      static_cast<std::uint16_t>(item.header.op), parts_.counts.cycles(item.end_edge)};
+  if (!wanted) return true;
+  const gen::completion_record record{static_cast<std::uint32_t>(item.index), static_cast<std::uint16_t>(item.error),
+                                      static_cast<std::uint16_t>(item.header.op), parts_.counts.cycles(item.end_edge)};
   const std::uint64_t slot = item.index % ring.entries;
   sc_core::sc_time delay;
-  const bool ok = record_port_.write(ring.completion_base + slot * sizeof record,
-                                     std::as_bytes(std::span(&record, 1)), gen::precision::raw, gen::purpose::commands,
-                                     delay);
+  const bool ok = record_port_.write(ring.completion_base + slot * sizeof record, std::as_bytes(std::span(&record, 1)),
+                                     gen::precision::raw, gen::purpose::commands, delay);
   parts_.wait_until(sc_core::sc_time_stamp() + delay);
-  // The header is left out: a record about the failed record could only fail again.
-  if (!ok) queue_.fail(item.index, {}, error_code::bus_error, parts_.clock.now());
+  return ok;
 }
 
 }  // namespace dvp::npu

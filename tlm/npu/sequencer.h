@@ -33,7 +33,8 @@ class sequencer : public sc_core::sc_module {
   void notice_process();
   void serve_batch();
   bool dispatch(const descriptor_view& descriptor);
-  void write_record(const notice& item);
+  // False when memory refused it; true without a record to write.
+  bool write_record(const notice& item);
 
   npu_parts& parts_;
   command_queue& queue_;

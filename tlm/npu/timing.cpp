@@ -7,12 +7,13 @@
 namespace dvp::npu {
 namespace {
 
-std::uint64_t ceil_divide(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+std::uint64_t ceil_divide(std::uint64_t a, std::uint64_t b) {
+  return (a + b - 1) / b;
+}
 
 std::uint64_t unit_cycles(const npu_config& config, const descriptor_view& descriptor, const function_cost& cost,
                           std::uint32_t lanes, std::uint64_t rows, std::uint64_t columns) {
-  const std::uint64_t work =
-      std::max(pass_cycles(cost, lanes, rows, columns), port_cycles(config, descriptor));
+  const std::uint64_t work = std::max(pass_cycles(cost, lanes, rows, columns), port_cycles(config, descriptor));
   return std::max<std::uint64_t>(1, cost.latency_cycles + work);
 }
 
