@@ -1,25 +1,26 @@
 // Input-stationary systolic array: out[c] = preset[c] + sum over r of data[r] * stationary[bank][r][c].
 //
-// Rows are reduction indices, columns are tokens. The stationary operand is BF16 and sits in two banks of Rows x Columns
-// registers, so that one is loaded while the other works. Vectors of Rows elements (BF16, or q8 codes in the low 8 bits
-// of each lane) stream through from the left and meet Columns partial sums (binary32) on their way down. Every element
-// adds one product, rounded to binary32, to the passing sum, rounded to binary32 (numeric_pkg): per column this is one
-// chain of additions in ascending row order, started from the preset.
+// Rows are reduction indices, columns are tokens. The stationary operand is BF16 and sits in two banks of Rows times
+// Columns registers, so that one is loaded while the other works. Vectors of Rows elements (BF16, or q8 codes in the
+// low 8 bits of each lane) stream through from the left and meet Columns partial sums (binary32) on their way down.
+// Every element adds one product, rounded to binary32, to the passing sum, rounded to binary32 (numeric_pkg): per
+// column this is one chain of additions in ascending row order, started from the preset.
 //
-// Handshake. A beat passes in a cycle in which valid and ready of its channel are high at the rising clock edge. A result
-// that is presented and not taken (result_valid_o high, result_ready_i low) stops the whole array: both ready outputs go
-// low, combinationally from result_ready_i, and nothing moves. Otherwise both inputs accept a beat in every cycle.
-// Ready never waits for valid. Inputs need to be stable around the clock edge only; result_data_o holds until taken.
+// Handshake. A beat passes in a cycle in which valid and ready of its channel are high at the rising clock edge. A
+// result that is presented and not taken (result_valid_o high, result_ready_i low) stops the whole array: both ready
+// outputs go low, combinationally from result_ready_i, and nothing moves. Otherwise both inputs accept a beat in every
+// cycle. Ready never waits for valid. Inputs need to be stable around the clock edge only; result_data_o holds until
+// taken.
 //
 // Timing, in cycles that are not stalled. A row is usable by a vector accepted in a later cycle than its load. A vector
-// accepted in cycle t gives its result in cycle t + Rows + Columns + 1: Rows + Columns - 1 through the grid, one product
-// register per element, one output register. Results leave in the order of the vectors, one per cycle at most, all
-// columns together: skew and deskew are inside. The element in row r, column c multiplies in cycle t + r + c.
+// accepted in cycle t gives its result in cycle t + Rows + Columns + 1: Rows + Columns - 1 through the grid, one
+// product register per element, one output register. Results leave in the order of the vectors, one per cycle at most,
+// all columns together: skew and deskew are inside. The element in row r, column c multiplies in cycle t + r + c.
 //
-// Banks. load_active_i says whether a row takes part: an inactive row contributes -0, which leaves every sum as it is (a
-// NaN becomes canonical), so a partial fold needs neither padding nor a second pass. All rows of both banks are inactive
-// after reset. The loader must not write row r of a bank before cycle t + r + Columns, t being the cycle of the last
-// vector that uses the bank: row r at its earliest when row 0 was loaded r cycles before in cycle t + Columns.
+// Banks. load_active_i says whether a row takes part: an inactive row contributes -0, which leaves every sum as it is
+// (a NaN becomes canonical), so a partial fold needs neither padding nor a second pass. All rows of both banks are
+// inactive after reset. The loader must not write row r of a bank before cycle t + r + Columns, t being the cycle of
+// the last vector that uses the bank: row r at its earliest when row 0 was loaded r cycles before in cycle t + Columns.
 // load_row_i must be less than Rows. Bank and format may change with every vector.
 //
 // Reset is synchronous, active low, and may come at any time: no vector in flight survives it. Inputs are ignored while
@@ -70,13 +71,13 @@ module systolic_array #(
   end
 `else
   if (Rows < 1) begin : gen_illegal_rows
-    $fatal(1, "systolic_array: Rows must be 1 or more");
+    $error("systolic_array: Rows must be 1 or more");
   end
   if (Columns < 1) begin : gen_illegal_columns
-    $fatal(1, "systolic_array: Columns must be 1 or more");
+    $error("systolic_array: Columns must be 1 or more");
   end
   if (LaneBits != 16) begin : gen_illegal_lane_bits
-    $fatal(1, "systolic_array: LaneBits must be 16");
+    $error("systolic_array: LaneBits must be 16");
   end
 `endif
 
@@ -92,8 +93,8 @@ module systolic_array #(
   logic [15:0] bank_1_q   [0:Rows-1][0:Columns-1];
   logic        active_0_q [0:Rows-1];
   logic        active_1_q [0:Rows-1];
-  // Streamed elements as BF16 and the bank they use: first delayed by one cycle per row (lane r needs skew_q[0..r] only),
-  // then moving right by one column per cycle. The bank is kept as wide as the element so that both move alike.
+  // Streamed elements as BF16 and the bank they use: first delayed by one cycle per row (lane r needs skew_q[0..r]
+  // only), then moving right by one column per cycle. The bank is kept as wide as the element so that both move alike.
   logic [15:0] skew_q        [0:Rows-1][0:Rows-1];
   logic [15:0] skew_bank_q   [0:Rows-1];
   logic [15:0] stream_q      [0:Rows-1][0:Columns-1];

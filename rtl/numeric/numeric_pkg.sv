@@ -1,7 +1,7 @@
 // The arithmetic of one array element, as functions without state.
 //
-// Formats: binary32 is {sign, 8 exponent, 23 fraction} bits, BF16 its upper half, q8 a signed 8-bit code. Subnormals are
-// kept everywhere, rounding is to nearest even, and every NaN result is the canonical quiet NaN 32'h7fc0_0000.
+// Formats: binary32 is {sign, 8 exponent, 23 fraction} bits, BF16 its upper half, q8 a signed 8-bit code. Subnormals
+// are kept everywhere, rounding is to nearest even, and every NaN result is the canonical quiet NaN 32'h7fc0_0000.
 //
 // The functions are pure and free of branches, so that a simulator can run one of them for many elements at once and a
 // synthesis tool sees plain data paths. They return by assignment to their own name: Yosys 0.23 knows no other way.
@@ -33,9 +33,9 @@ package numeric_pkg;
 
   // a * b rounded to binary32.
   //
-  // The 8-bit significands make a product of at most 16 bits, which binary32 holds exactly unless the product leaves the
-  // range: then it overflows to infinity, or is rounded once to a multiple of the smallest subnormal. Infinity times
-  // zero is NaN. The sign of a zero is the exclusive or of the operands' signs.
+  // The 8-bit significands make a product of at most 16 bits, which binary32 holds exactly unless the product leaves
+  // the range: then it overflows to infinity, or is rounded once to a multiple of the smallest subnormal. Infinity
+  // times zero is NaN. The sign of a zero is the exclusive or of the operands' signs.
   function automatic logic [31:0] bf16_multiply(input logic [15:0] a, input logic [15:0] b);
     logic [31:0] a_exponent, b_exponent, significand, by_8, by_4, by_2, by_1, zeros;
     logic [31:0] total, bias, excess, deficit, down, shifted, sticky, rounded, magnitude;
