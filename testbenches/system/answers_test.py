@@ -3,6 +3,8 @@ import json
 import sys
 import unittest
 
+import jsonschema
+
 import chip
 
 HELD_OUT_PER_TASK = 20
@@ -78,6 +80,11 @@ class Answers(unittest.TestCase):
             for c in commits:
                 if c["position"] < len(path["tokens"]):
                     self.assertEqual(path["tokens"][c["position"]], c["token"])
+
+    def test_stats_follow_their_schema(self):
+        schema = json.loads((chip.ROOT / "tlm/platform/configs/stats.schema.json").read_text())
+        run = chip.Run("--prompts", chip.task_file("showcase"))
+        jsonschema.validate(run.json("stats.json"), schema)
 
     def test_visual_shows_masks_and_ends_with_the_answer(self):
         run = chip.Run("--visual", "--prompts", chip.task_file("showcase"), "--limit", "1")

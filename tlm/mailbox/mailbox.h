@@ -5,11 +5,12 @@
 // simulated time of the write and taking none: the host is outside the chip.
 #pragma once
 
+#include <tlm_utils/simple_target_socket.h>
+
 #include <cstdint>
 #include <functional>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_target_socket.h>
 
 #include "tlm/core/register_bank.h"
 

@@ -1,7 +1,6 @@
 // Host-side pieces of the program that need no simulation.
 #include <gtest/gtest.h>
 
-
 #include "dvp_gen/system.h"
 #include "tlm/platform/dram_layout.h"
 #include "tlm/platform/figures.h"
@@ -48,9 +47,12 @@ TEST(dram_layout, areas_are_apart_and_inside_memory) {
   struct area {
     std::uint64_t first, bytes;
   };
-  const area areas[] = {{layout.request, sizeof(gen::request_record)}, {layout.result, sizeof(gen::result_record)},
-                        {layout.progress, sizeof(gen::progress_record)}, {layout.tokens, 4U * 1024},
-                        {layout.image, layout.image_bytes}, {layout.kv, layout.kv_bytes},
+  const area areas[] = {{layout.request, sizeof(gen::request_record)},
+                        {layout.result, sizeof(gen::result_record)},
+                        {layout.progress, sizeof(gen::progress_record)},
+                        {layout.tokens, 4U * 1024},
+                        {layout.image, layout.image_bytes},
+                        {layout.kv, layout.kv_bytes},
                         {layout.work, layout.work_bytes}};
   std::uint64_t end = gen::system::dram_base;
   for (const auto& a : areas) {
