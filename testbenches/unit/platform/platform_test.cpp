@@ -1,6 +1,7 @@
 // Host-side pieces of the program that need no simulation.
 #include <gtest/gtest.h>
 
+#include "dvp_gen/request.h"
 #include "dvp_gen/system.h"
 #include "tlm/platform/dram_layout.h"
 #include "tlm/platform/figures.h"
