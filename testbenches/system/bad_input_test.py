@@ -1,8 +1,6 @@
 """Wrong command lines, configurations, prompts and models: one sentence, the right exit code, nothing written."""
 import json
-import pathlib
 import sys
-import tempfile
 import unittest
 
 import chip
@@ -12,8 +10,7 @@ USAGE, MODEL = 2, 3
 
 class BadInput(unittest.TestCase):
     def setUp(self):
-        self._scratch = tempfile.TemporaryDirectory(prefix="dllm-vp-bad-")
-        self.scratch = pathlib.Path(self._scratch.name)
+        self.scratch = chip.scratch_folder()
 
     def refuse(self, code, phrases, *arguments):
         done = chip.call(*arguments, timeout=60)

@@ -1,7 +1,9 @@
 """Runs the dllm-vp program for the system tests and reads what it leaves."""
+import atexit
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
@@ -20,12 +22,18 @@ def call(*arguments, timeout=600, environment=None):
                           env={**os.environ, **(environment or {})})
 
 
+def scratch_folder():
+    """A new folder that is gone when the test ends."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="dllm-vp-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 class Run:
     """One `dllm-vp run` into a scratch folder."""
 
     def __init__(self, *arguments, timeout=600):
-        self._folder = tempfile.TemporaryDirectory(prefix="dllm-vp-")
-        self.folder = pathlib.Path(self._folder.name)
+        self.folder = scratch_folder()
         self.process = call("run", "--out", self.folder, *arguments, timeout=timeout)
 
     @property

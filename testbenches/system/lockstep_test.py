@@ -16,10 +16,11 @@ class Lockstep(unittest.TestCase):
         self.assertEqual(both.text("timeline.json"), model.text("timeline.json"))
 
     def test_waveform_of_the_first_jobs(self):
-        run = chip.Run("--array", "both", "--lockstep-every", "100", "--waves", "/tmp/dllm-vp-lockstep.fst",
+        path = chip.scratch_folder() / "array.fst"
+        run = chip.Run("--array", "both", "--lockstep-every", "100", "--waves", path,
                        "--prompts", chip.task_file("showcase"), "--limit", "1", timeout=900)
         self.assertEqual(run.code, 0, run.describe())
-        with open("/tmp/dllm-vp-lockstep.fst", "rb") as wave:
+        with open(path, "rb") as wave:
             header = wave.read(329)
             rest = wave.read()
         # FST header block: type 0, section length, then start and end time as big-endian 64-bit numbers.

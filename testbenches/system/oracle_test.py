@@ -2,13 +2,13 @@
 
 The oracle replays the platform's own trajectory: before every forward it takes the platform's tokens, computes the
 logits in double precision, and checks which tokens were chosen and which positions were committed. A disagreement is
-allowed only as a near-tie, and its margin is printed; anything else fails.
+allowed only as a near-tie, and its margin is printed; anything else fails. How many answers come out with the same
+tokens when the oracle decodes by itself is printed beside it.
 """
+import json
 import os
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import chip
@@ -19,16 +19,24 @@ PROMPTS_PER_TASK = 20
 class Oracle(unittest.TestCase):
     def replay(self, model):
         prompts = [item for task in chip.TASKS for item in chip.read_lines(chip.task_file(task), PROMPTS_PER_TASK)]
-        with tempfile.TemporaryDirectory(prefix="dllm-vp-oracle-") as scratch:
-            lines = pathlib.Path(scratch) / "prompts.jsonl"
-            chip.write_lines(lines, prompts)
-            run = chip.Run("--quiet", "--model", model, "--prompts", lines)
+        lines = chip.scratch_folder() / "prompts.jsonl"
+        chip.write_lines(lines, prompts)
+        run = chip.Run("--quiet", "--timeline-prompts", "0", "--model", model, "--prompts", lines)
         self.assertEqual(run.code, 0, run.describe())
+        own = run.folder / "oracle.json"
+        self.oracle(model, "--prompts", lines, "--json", own)
+        ours = run.json("trajectory.json")["answers"]
+        theirs = json.loads(own.read_text())["answers"]
+        same = sum(a["tokens"] == b["tokens"] for a, b in zip(ours, theirs, strict=True))
+        print(f"{model}: {same} of {len(ours)} answers have the oracle's tokens; every decision that differs:")
+        print(self.oracle(model, "--replay", run.folder / "trajectory.json"))
+
+    def oracle(self, model, *arguments):
         done = subprocess.run([os.environ["ORACLE_DECODE"], "--model",
-                               str(chip.ROOT / "firmware/models" / f"{model}.gguf"), "--replay",
-                               str(run.folder / "trajectory.json")], capture_output=True, text=True, timeout=1800)
-        print(done.stdout)
+                               str(chip.ROOT / "firmware/models" / f"{model}.gguf"), *map(str, arguments)],
+                              capture_output=True, text=True, timeout=1800)
         self.assertEqual(done.returncode, 0, done.stdout[-4000:] + done.stderr[-4000:])
+        return done.stdout
 
     def test_fast_dllm_v2(self):
         self.replay("tiny-fdllm2")
