@@ -79,7 +79,7 @@ void write_text(const fs::path& path, std::string_view text) {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
-  std::size_t best_distance = word.size() / 3 + 1;
+  std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 2) + 1;
   for (const auto& candidate : candidates) {
     std::vector<std::size_t> row(candidate.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});

@@ -102,7 +102,8 @@ int run_command(const std::vector<std::string>& arguments) {
   asking = std::make_unique<session>(chip, figures, config, model, decode, view);
   for (const auto& note : asking->notes()) std::cout << "  note: " << note << '\n';
   sc_core::sc_start();
-  sc_core::sc_stop();  // ends the simulation, so that every model writes its last figures and slices
+  // Ends the simulation, so that every model writes its last figures and slices; a lockstep difference did already.
+  if (sc_core::sc_get_status() != sc_core::SC_STOPPED) sc_core::sc_stop();
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - wall_begin;
   timeline->close();
 

@@ -92,8 +92,9 @@ run_options parse_run_options(const std::vector<std::string>& arguments) {
     po::store(po::command_line_parser(arguments).options(description()).positional({}).run(), given);
     po::notify(given);
   } catch (const po::unknown_option& error) {
+    const auto options = description();
     std::vector<std::string> known;
-    for (const auto& option : description().options()) known.push_back("--" + option->long_name());
+    for (const auto& option : options.options()) known.push_back("--" + option->long_name());
     const std::string close = nearest(error.get_option_name(), known);
     throw usage_error(error.get_option_name() + ": unknown option" +
                       (close.empty() ? "; dllm-vp run --help lists them" : "; did you mean " + close + "?"));
