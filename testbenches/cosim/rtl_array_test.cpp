@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <cstdio>
-
 #include "testbenches/cosim/random_job.h"
 
 namespace dvp::test {
@@ -68,16 +65,6 @@ TEST_P(rtl_array, refuses_what_it_cannot_take) {
 }
 
 // Printed, not judged: the machine may be busy.
-TEST_P(rtl_array, speed) {
-  const random_job item({array_.shape().columns, 512, 8 * array_.shape().rows, 2, true, false}, 0, random_);
-  const std::clock_t start = std::clock();
-  const std::uint64_t cycles = array_.run(item.job());
-  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  const double khz = static_cast<double>(cycles) / seconds / 1e3;
-  std::printf("%s: %.0f kHz, %.0f M element updates per CPU second\n", GetParam(), khz,
-              khz * array_.shape().rows * array_.shape().columns / 1e3);
-}
-
 INSTANTIATE_TEST_SUITE_P(configurations, rtl_array, ::testing::Values("edge_8x8", "ref_16x16"),
                          [](const auto& tested) { return std::string(tested.param); });
 
