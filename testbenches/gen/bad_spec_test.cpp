@@ -170,18 +170,19 @@ const std::vector<bad_spec> bad_platforms{
     {"windows_overlap", "system/reference.json", R"([{"op":"replace","path":"/devices/1/base","value":"0x1000_0000"}])",
      "devices[npu].base", "overlaps 'mailbox'"},
     {"device_in_memory", "system/reference.json",
-     R"([{"op":"replace","path":"/devices/1/base","value":"0x8000_0000"}])", "memories[dram].base", "overlaps 'npu'"},
+     R"([{"op":"replace","path":"/devices/1/base","value":"0x8000_0000"}])", "memories[firmware].base",
+     "overlaps 'npu'"},
     {"device_misaligned", "system/reference.json",
      R"([{"op":"replace","path":"/devices/1/base","value":"0x2000_0800"}])", "devices[npu].base",
      "not a multiple of the block's window"},
     {"interrupt_twice", "system/reference.json", R"([{"op":"add","path":"/devices/0/interrupt","value":1}])",
      "devices[npu].interrupt", "interrupt 1 belongs to 'mailbox'"},
     {"beyond_address_bits", "system/reference.json", R"([{"op":"replace","path":"/address_bits","value":31}])",
-     "memories[dram].base", "does not fit in 31 address bits"},
+     "memories[firmware].base", "does not fit in 31 address bits"},
     {"unknown_block", "system/reference.json", R"([{"op":"replace","path":"/devices/1/block","value":"npo"}])",
      "devices[npu].block", "did you mean 'npu'?"},
     {"empty_memory", "system/reference.json", R"([{"op":"replace","path":"/memories/0/bytes","value":0}])",
-     "memories[dram].bytes", "the memory is empty"},
+     "memories[firmware].bytes", "the memory is empty"},
 };
 
 std::string test_name(const testing::TestParamInfo<bad_spec>& info) {

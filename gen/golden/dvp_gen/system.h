@@ -22,8 +22,12 @@ inline constexpr std::uint64_t npu_base = 0x20000000U;
 inline constexpr std::uint64_t npu_bytes = 0x1000U;
 inline constexpr std::uint32_t npu_interrupt = 1;
 
+// Image of the CPU's firmware: code, constants, data, stack. Firmware compiled for the host does without.
+inline constexpr std::uint64_t firmware_base = 0x80000000U;
+inline constexpr std::uint64_t firmware_bytes = 0x100000U;
+
 // Main memory: model image, KV cache, queues, requests.
-inline constexpr std::uint64_t dram_base = 0x80000000U;
-inline constexpr std::uint64_t dram_bytes = 0x80000000U;
+inline constexpr std::uint64_t dram_base = 0x80100000U;
+inline constexpr std::uint64_t dram_bytes = 0x7ff00000U;
 
 }  // namespace dvp::gen::system
