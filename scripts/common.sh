@@ -24,7 +24,7 @@ configure_and_build() { # targets...
   else
     cmake --build "$build" --target "$@" >>"$log" 2>&1
   fi || {
-    grep -nE 'error|FAILED|warning:' "$log" | head -n 20 >&2
+    grep -nE '(fatal )?error:|^FAILED|undefined (reference|symbol)' "$log" | head -n 20 >&2 || true
     echo "build failed; whole log: $log" >&2
     return 1
   }
@@ -32,7 +32,7 @@ configure_and_build() { # targets...
 }
 
 progress_bar() { # ninja's [n/m] lines as one moving line
-  local line full='████████████████████' empty='░░░░░░░░░░░░░░░░░░░░'
+  local LC_ALL=C.UTF-8 line full='████████████████████' empty='░░░░░░░░░░░░░░░░░░░░'
   while IFS= read -r line; do
     [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
     local filled=$((BASH_REMATCH[1] * 20 / BASH_REMATCH[2]))

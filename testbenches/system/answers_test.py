@@ -14,12 +14,29 @@ RIGHT_SHARE = 0.9
 class Answers(unittest.TestCase):
     maxDiff = 2000
 
-    def test_showcase_is_right_with_both_models(self):
+    def test_built_in_prompts_are_right_with_both_models_and_shown(self):
         for model in ("tiny-fdllm2", "tiny-llada"):
-            run = chip.Run("--model", model, "--prompts", chip.task_file("showcase"))
+            run = chip.Run("--model", model)
             self.assertEqual(run.code, 0, run.describe())
-            score = run.json("stats.json")["total"]["score"]
-            self.assertEqual(score["right"], score["of"], run.describe())
+            stats = run.json("stats.json")
+            self.assertEqual(stats["total"]["score"], {"right": 5, "of": 5}, run.describe())
+            for answer in stats["answers"]:
+                self.assertIn(f" {answer['answer']}\n", run.process.stdout)
+
+    def test_figures_are_those_of_each_request_alone(self):
+        lines = chip.scratch_folder() / "same.jsonl"
+        chip.write_lines(lines, 3 * chip.read_lines(chip.task_file("showcase"), 1))
+        run = chip.Run("--prompts", lines)
+        stats = run.json("stats.json")
+        one, *others = stats["answers"]
+        for other in others:
+            self.assertEqual((other["state_hash"], other["descriptors"], other["array"]["macs"]),
+                             (one["state_hash"], one["descriptors"], one["array"]["macs"]))
+            self.assertEqual(other["dram"]["bytes_read"], one["dram"]["bytes_read"])
+        npu = stats["total"]["counters"]["npu"]
+        alone = chip.Run("--prompts", lines, "--limit", "1").json("stats.json")["total"]["counters"]["npu"]
+        self.assertEqual(npu["array_jobs"], 3 * alone["array_jobs"])
+        self.assertEqual(npu["descriptors"]["gemm"], 3 * alone["descriptors"]["gemm"])
 
     def test_nine_in_ten_held_out_prompts_are_right(self):
         for model in ("tiny-fdllm2", "tiny-llada"):

@@ -31,7 +31,17 @@ class BadInput(unittest.TestCase):
         p = ("--prompt", "Compute 1+2")
         table = [
             (["rnu"], ["rnu", "did you mean run?"]),
-            (["run"], ["nothing to answer", "--prompt"]),
+            (["run", *p, "--arr", "rtl"], ["--arr", "unknown option"]),
+            (["run", *p, "--limit", "3"], ["--limit", "without --prompts"]),
+            (["run", *p, "--lockstep-every", "3"], ["--lockstep-every", "--array both"]),
+            (["run", *p, "--visual", "--quiet"], ["--visual", "--quiet"]),
+            (["run", *p, "--steps", "8"], ["--steps", "tiny-fdllm2"]),
+            (["run", *p, "--model", "tiny-llada", "--generate", "40"], ["--generate 40", "blocks of 32"]),
+            (["run", *p, "--model", "tiny-llada", "--steps", "7"], ["--steps 7", "2 blocks"]),
+            (["run", *p, "--model", "tiny-llada", "--threshold", "0.5"], ["--threshold", "tiny-llada"]),
+            (["run", *p, "--out", "/dev/null/x"], ["--out /dev/null/x"]),
+            (["check-array", "--tiles", "0"], ["--tiles 0"]),
+            (["check-array", "--tiles", "-1"], ["--tiles -1"]),
             (["run", *p, "--modle", "x"], ["--modle", "did you mean --model?"]),
             (["run", *p, "--array", "fast"], ["--array fast", "model, rtl or both"]),
             (["run", *p, "--seed", "-1"], ["--seed -1", "whole number"]),
@@ -39,7 +49,7 @@ class BadInput(unittest.TestCase):
             (["run", *p, "--temperature", "nan"], ["--temperature nan"]),
             (["run", *p, "--temperature", "warm"], ["--temperature warm"]),
             (["run", *p, "--generate", "0"], ["--generate 0"]),
-            (["run", *p, "--lockstep-every", "0"], ["--lockstep-every 0"]),
+            (["run", *p, "--array", "both", "--lockstep-every", "0"], ["--lockstep-every 0"]),
             (["run", *p, "--waves", "x.fst"], ["--waves", "--array rtl"]),
             (["run", "--prompt", ""], ["--prompt", "empty"]),
             (["run", *p, "--model", "tiny-lada"], ["tiny-lada", "did you mean tiny-llada?"]),
@@ -73,6 +83,7 @@ class BadInput(unittest.TestCase):
             (put("npu.clock_hz", "fast"), ["npu.clock_hz"]),
             (put("npu.clock_hz", 10), ["npu.clock_hz"]),
             (put("npu.scratchpad.banks", 7), ["scratchpad_bytes"]),
+            (put("cpu.register_access_cycles", 0), ["cpu.register_access_cycles"]),
             (put("npu.dma.max_burst_bytes", 100), ["dma_max_burst_bytes", "power of two"]),
             (put("cpu.work_cycles.tokens", 3), ["cpu.work_cycles.tokens", "did you mean token?"]),
             (drop("cpu.work_cycles.token"), ["cpu.work_cycles.token", "missing"]),
@@ -90,6 +101,8 @@ class BadInput(unittest.TestCase):
         broken.write_text('{"name": "x", ')
         lines = self.scratch / "prompts.jsonl"
         lines.write_text('{"prompt": "Compute 1+2"}\n{"prompt": 5}\n')
+        misspelt = self.scratch / "misspelt.jsonl"
+        misspelt.write_text('{"prompt": "Compute 1+2", "answr": "1+2=3"}\n')
         empty = self.scratch / "empty.jsonl"
         empty.write_text("")
         self.refuse(USAGE, ["memory.latncy_ns", "did you mean memory.latency_ns?"], *prompt, "--set", "memory.latncy_ns=4")
@@ -97,6 +110,7 @@ class BadInput(unittest.TestCase):
         self.refuse(USAGE, ["broken.json", "not JSON"], *prompt, "--config", broken)
         self.refuse(USAGE, ["is a directory"], *prompt, "--config", self.scratch)
         self.refuse(USAGE, ["line 2", '"prompt" is not a string'], "run", "--prompts", lines)
+        self.refuse(USAGE, ["line 1", "answr"], "run", "--prompts", misspelt)
         self.refuse(USAGE, ["has no prompts"], "run", "--prompts", empty)
         self.refuse(USAGE, ["nowhere.jsonl"], "run", "--prompts", "nowhere.jsonl")
 
@@ -114,9 +128,13 @@ class BadInput(unittest.TestCase):
 
     def test_prompt_characters_and_length(self):
         self.refuse(USAGE, ["prompt", "ï"], "run", "--prompt", "naïve")
-        long = chip.call("run", "--quiet", "--prompt", "a" * 5000, timeout=60)
+        out = self.scratch / "long"
+        long = chip.call("run", "--quiet", "--out", out, "--prompt", "a" * 5000, "--prompt", "Compute 1+2", timeout=60)
         self.assertEqual(long.returncode, 1, long.stdout)
-        self.assertIn("context", long.stdout)
+        self.assertIn("context of 1024", long.stdout)
+        refused, answered = json.loads((out / "stats.json").read_text())["answers"]
+        self.assertEqual((refused["tokens"]["generated"], refused["array"]["macs"]), (0, 0))
+        self.assertGreater(answered["array"]["macs"], 0)
 
     def test_nothing_half_written(self):
         out = self.scratch / "out"

@@ -176,6 +176,7 @@ void npu::doorbell(std::uint32_t q, std::uint32_t tail) {
 }
 
 void npu::soft_reset() {
+  jobs_at_reset_ = gemm_.jobs();
   for (const auto& each : engines_) each->clear();
   for (const auto& each : queues_) each->clear();
   parts_.memory.release_all();
@@ -238,7 +239,7 @@ void npu::update_figures() {
     const auto code = static_cast<gen::opcode>(op);
     figures_.set(base + "descriptors." + gen::name_of(code), parts_.counts.descriptors(code));
   }
-  figures_.set(base + "array_jobs", gemm_.jobs());
+  figures_.set(base + "array_jobs", gemm_.jobs() - jobs_at_reset_);
 }
 
 }  // namespace dvp::npu

@@ -96,6 +96,7 @@ class npu : public sc_core::sc_module {
   core::register_bank bank_;
   core::statistics& figures_;
   gemm_executor gemm_;
+  std::uint64_t jobs_at_reset_ = 0;
   std::vector<std::unique_ptr<command_queue>> queues_;
   std::vector<std::unique_ptr<engine>> engines_;  // by engine_id
   std::vector<std::unique_ptr<sequencer>> sequencers_;

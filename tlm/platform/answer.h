@@ -45,7 +45,10 @@ struct answer {
 
   bool ok() const { return fault.empty() && result.code == gen::result_code::ok; }
   bool right() const { return ok() && request.expected && *request.expected == text; }
-  std::uint32_t generated() const { return static_cast<std::uint32_t>(tokens.size()) - prompt_tokens; }
+  std::uint32_t generated() const {
+    const auto total = static_cast<std::uint32_t>(tokens.size());
+    return total > prompt_tokens ? total - prompt_tokens : 0;
+  }
 };
 
 }  // namespace dvp::platform

@@ -47,7 +47,7 @@ class random_tile {
 
 int check_array_command(const std::vector<std::string>& arguments) {
   po::options_description options("dllm-vp check-array: random tiles through the RTL and the model");
-  std::uint32_t tiles = 64;
+  int tiles = 64;
   std::uint64_t seed = 1;
   std::string name = "ref_16x16";
   options.add_options()("tiles", po::value(&tiles), "how many (default 64)")("seed", po::value(&seed),
@@ -55,7 +55,8 @@ int check_array_command(const std::vector<std::string>& arguments) {
       "array", po::value(&name), "array configuration (default ref_16x16)")("help,h", "this text");
   po::variables_map given;
   try {
-    po::store(po::command_line_parser(arguments).options(options).positional({}).run(), given);
+    constexpr int exact = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    po::store(po::command_line_parser(arguments).options(options).positional({}).style(exact).run(), given);
     po::notify(given);
   } catch (const po::error& error) {
     throw usage_error(std::string(error.what()) + "; dllm-vp check-array --help lists the options");
@@ -64,15 +65,16 @@ int check_array_command(const std::vector<std::string>& arguments) {
     std::cout << options;
     return exit_ok;
   }
+  if (tiles < 1) throw usage_error("--tiles " + std::to_string(tiles) + ": takes a whole number from 1");
   const gen::array_config* array = gen::find_array(name);
   if (array == nullptr) throw usage_error("--array " + name + ": no array has that name");
 
   array_seats seats(*array, array_choice::both, 1, "", 0);
   std::mt19937_64 random(seed);
   std::uint64_t cycles = 0;
-  for (std::uint32_t i = 0; i < tiles; ++i) {
+  for (int i = 0; i < tiles; ++i) {
     const random_tile tile(*array, random);
-    cycles += seats.seat().run({tile.operands(), i});
+    cycles += seats.seat().run({tile.operands(), static_cast<std::uint64_t>(i)});
   }
   std::cout << "array rtl = model on " << tiles << " tiles, " << cycles << " cycles (" << name << ", seed " << seed
             << ")\n";

@@ -32,6 +32,8 @@ void progress_view::forward(const forward_record& record, std::span<const std::u
       break;
     case view_mode::blocks:
       if (record.kind == gen::progress_kind::block) stream_text(tokens, record.first + record.length);
+      // An answer may end inside a block, which is then never complete.
+      if (record.kind == gen::progress_kind::finished) stream_text(tokens, static_cast<std::uint32_t>(tokens.size()));
       break;
     case view_mode::visual:
       if (record.kind == gen::progress_kind::forward) draw(record, tokens);

@@ -21,7 +21,7 @@ std::vector<prompt> read_prompts(const std::filesystem::path& path, std::uint32_
     if (!json.is_object()) fail("not a JSON object");
     prompt item;
     for (const auto& [key, value] : json.items()) {
-      if (key != "id" && key != "prompt" && key != "answer") continue;
+      if (key != "id" && key != "prompt" && key != "answer") fail("unknown key \"" + key + "\"");
       if (!value.is_string()) fail("\"" + key + "\" is not a string");
       if (key == "id") item.id = value;
       if (key == "prompt") item.text = value;

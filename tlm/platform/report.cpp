@@ -206,7 +206,8 @@ std::string make_summary(const ordered_json& stats, double wall_seconds) {
   }
   out << "  simulated   " << std::setprecision(1) << ratio(latency_us, prompts) << " us per answer   "
       << std::setprecision(0) << total["tokens_per_second"].get<double>() << " tokens/s   " << total["forwards"]
-      << " forwards, " << std::setprecision(2) << total["tokens_per_forward"].get<double>() << " tokens/forward\n";
+      << " forwards, " << std::setprecision(2) << total["tokens_per_forward"].get<double>()
+      << " tokens per denoising forward\n";
   out << "  array       " << std::setprecision(1) << 100 * total["array"]["utilisation"].get<double>()
       << " % of peak MACs, busy " << 100 * total["array"]["busy"].get<double>() << " % of the time   ("
       << std::setprecision(3) << total["array"]["macs"].get<double>() * 1e-9 << " GMAC)\n";

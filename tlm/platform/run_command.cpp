@@ -30,6 +30,30 @@ std::vector<prompt> collect_prompts(const run_options& options) {
   return prompts;
 }
 
+// What the firmware would refuse with a code, said with the numbers the user can change.
+void refuse_impossible(const run_options& options, const loaded_model& model, const decode_options& decode) {
+  if (model.config().block_causal()) {
+    if (options.steps) throw usage_error("--steps: is for the LLaDA loop and " + model.name() + " has another");
+    if (options.stop_at_end)
+      throw usage_error("--stop-at-end: is for the LLaDA loop and " + model.name() + " has another");
+    return;
+  }
+  if (options.threshold)
+    throw usage_error("--threshold: is for the Fast-dLLM v2 loop and " + model.name() + " has another");
+  const std::uint32_t block = model.defaults().block_length;
+  if (decode.generate_tokens % block != 0) {
+    throw usage_error("--generate " + std::to_string(decode.generate_tokens) +
+                      ": the LLaDA loop generates whole blocks of " + std::to_string(block) +
+                      " tokens; give a multiple");
+  }
+  const std::uint32_t blocks = decode.generate_tokens / block;
+  if (decode.steps % blocks != 0) {
+    throw usage_error("--steps " + std::to_string(decode.steps) + ": must be a multiple of the " +
+                      std::to_string(blocks) + " blocks that " + std::to_string(decode.generate_tokens) +
+                      " tokens make");
+  }
+}
+
 decode_options choose_decode(const run_options& options, const loaded_model& model) {
   const auto& defaults = model.defaults();
   decode_options decode;
@@ -39,12 +63,21 @@ decode_options choose_decode(const run_options& options, const loaded_model& mod
   decode.temperature = options.temperature;
   decode.seed = options.seed;
   decode.stop_at_end = options.stop_at_end;
+  refuse_impossible(options, model, decode);
   return decode;
 }
 
 view_mode choose_view(const run_options& options) {
   if (options.quiet) return view_mode::quiet;
   return options.visual ? view_mode::visual : view_mode::blocks;
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error || !fs::is_directory(path)) {
+    throw usage_error("--out " + path + ": cannot be made a folder" + (error ? ": " + error.message() : ""));
+  }
 }
 
 // One line per answer that is not simply right: the reader wants to know these first.
@@ -79,7 +112,7 @@ int run_command(const std::vector<std::string>& arguments) {
   const platform_config config = load_config(options.config, options.overrides);
   const decode_options decode = choose_decode(options, model);
   for (const auto& item : prompts) model.tokenizer().encode(item.text + model.defaults().prompt_suffix);
-  if (!options.out.empty()) fs::create_directories(options.out);
+  if (!options.out.empty()) make_folder(options.out);
   const auto out_file = [&](const char* name) { return (fs::path(options.out) / name).string(); };
 
   core::statistics figures;
@@ -93,7 +126,8 @@ int run_command(const std::vector<std::string>& arguments) {
   const auto wall_begin = std::chrono::steady_clock::now();
   std::unique_ptr<session> asking;
   const auto answered = [&](std::size_t done) {
-    if (done == options.timeline_prompts) timeline->close();
+    // Not after the last one: the models write their last slices when the simulation ends.
+    if (done == options.timeline_prompts && done < prompts.size()) timeline->close();
   };
   platform chip(
       "dllm_vp", config, seats.seat(), [&] { asking->run(prompts, answered); }, figures, *timeline);
@@ -105,11 +139,17 @@ int run_command(const std::vector<std::string>& arguments) {
   // Ends the simulation, so that every model writes its last figures and slices; a lockstep difference did already.
   if (sc_core::sc_get_status() != sc_core::SC_STOPPED) sc_core::sc_stop();
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - wall_begin;
-  timeline->close();
+  if (with_timeline && !timeline->close()) {
+    throw std::runtime_error(out_file("timeline.json") + ": could not be written whole; is the disk full?");
+  }
 
   if (!chip.npu.failure().empty()) {
     std::cerr << "dllm-vp: " << chip.npu.failure() << '\n';
     return exit_fault;
+  }
+  if (!chip.cpu.done()) {
+    throw std::runtime_error("the simulation ended at " + sc_core::sc_time_stamp().to_string() +
+                             " while the firmware waited for the NPU; set decode.watchdog_us to have it give up");
   }
   if (!chip.cpu.error().empty()) throw std::runtime_error("the firmware ended: " + chip.cpu.error());
 

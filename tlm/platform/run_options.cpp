@@ -18,7 +18,7 @@ po::options_description description() {
   // clang-format off
   options.add_options()
     ("prompt,p", po::value<std::vector<std::string>>()->composing(), "a prompt; may be given several times")
-    ("prompts", po::value<std::string>(), "file of JSON lines {id, prompt, answer}; answers are scored")
+    ("prompts", po::value<std::string>(), "file of JSON lines {id, prompt, answer}; answers are scored (default: five built-in prompts)")
     ("limit", po::value<std::string>(), "only the first N prompts of the file")
     ("model,m", po::value<std::string>(), "model: shipped name or GGUF file (default tiny-fdllm2)")
     ("config,c", po::value<std::string>(), "platform: shipped name or JSON file (default reference)")
@@ -64,6 +64,19 @@ array_choice parse_array(const std::string& name) {
   throw usage_error("--array " + name + ": takes model, rtl or both");
 }
 
+// An option that nothing reads is a mistake the user should hear of.
+void refuse_idle_options(const po::variables_map& given, const run_options& options) {
+  const auto needs = [&](const char* option, bool met, const char* what) {
+    if (given.count(option) != 0 && !met) throw usage_error(std::string("--") + option + ": has no effect " + what);
+  };
+  needs("limit", given.count("prompts") != 0 || given.count("prompt") == 0, "without --prompts");
+  needs("lockstep-every", options.array == array_choice::both, "without --array both");
+  needs("waves", options.array != array_choice::model, "without RTL; add --array rtl or --array both");
+  needs("waves-jobs", given.count("waves") != 0, "without --waves");
+  needs("timeline-prompts", given.count("out") != 0, "without --out");
+  needs("visual", given.count("quiet") == 0, "together with --quiet");
+}
+
 }  // namespace
 
 const char* name_of(array_choice choice) {
@@ -87,9 +100,11 @@ std::string run_help() {
 }
 
 run_options parse_run_options(const std::vector<std::string>& arguments) {
+  // No guessing of abbreviated options: scripts look for them by name.
+  constexpr int exact = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   po::variables_map given;
   try {
-    po::store(po::command_line_parser(arguments).options(description()).positional({}).run(), given);
+    po::store(po::command_line_parser(arguments).options(description()).positional({}).style(exact).run(), given);
     po::notify(given);
   } catch (const po::unknown_option& error) {
     const auto options = description();
@@ -143,11 +158,9 @@ run_options parse_run_options(const std::vector<std::string>& arguments) {
   options.quiet = given.count("quiet") != 0;
   if (options.help) return options;
   if (options.prompts.empty() && options.prompt_file.empty()) {
-    throw usage_error("nothing to answer: give --prompt \"...\" or --prompts FILE");
+    options.prompt_file = (data_root() / "testbenches/vectors/tasks/showcase.jsonl").string();
   }
-  if (!options.waves.empty() && options.array == array_choice::model) {
-    throw usage_error("--waves: there is no waveform without RTL; add --array rtl or --array both");
-  }
+  refuse_idle_options(given, options);
   return options;
 }
 

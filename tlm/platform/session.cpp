@@ -66,15 +66,16 @@ void session::ask(const prompt& request) {
   current.request = request;
   const auto tokens = model_.tokenizer().encode(request.text + model_.defaults().prompt_suffix);
   current.prompt_tokens = static_cast<std::uint32_t>(tokens.size());
-  if (tokens.size() >= layout_.tokens_capacity) {
-    current.fault = "the prompt has " + std::to_string(tokens.size()) + " tokens and the model's context is " +
+  if (tokens.size() + options_.generate_tokens > layout_.tokens_capacity) {
+    current.fault = "the prompt's " + std::to_string(tokens.size()) + " tokens and the " +
+                    std::to_string(options_.generate_tokens) + " to generate exceed the model's context of " +
                     std::to_string(layout_.tokens_capacity);
     return;
   }
   auto* buffer = record<std::uint32_t>(layout_.tokens);
   std::fill_n(buffer, layout_.tokens_capacity, 0U);
   std::copy(tokens.begin(), tokens.end(), buffer);
-  before_.assign(buffer, buffer + layout_.tokens_capacity);
+  before_.assign(layout_.tokens_capacity, model_.header().mask_token);
   *record<gen::request_record>(layout_.request) = make_request(current.prompt_tokens);
   *record<gen::result_record>(layout_.result) = {};
   chip_.mailbox.set_request(layout_.request);
@@ -88,8 +89,11 @@ void session::ask(const prompt& request) {
   chip_.npu.update_figures();
   const auto figures_after = figures_.tree();
   current.figures = difference(figures_after, figures_before);
-  // The firmware resets the NPU first of all, so its figures are this request's alone already.
-  current.figures["npu"] = figures_after["npu"];
+  // The firmware resets the NPU before its first descriptor, so its figures are this request's alone already; a request
+  // refused before that left it alone.
+  current.figures["npu"] = record<gen::result_record>(layout_.result)->descriptors != 0
+                               ? figures_after["npu"]
+                               : nlohmann::ordered_json::object();
 
   current.result = *record<gen::result_record>(layout_.result);
   const auto total = std::clamp(current.result.total_tokens, current.prompt_tokens, layout_.tokens_capacity);
