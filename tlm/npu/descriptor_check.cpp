@@ -61,7 +61,8 @@ bool dma_fits(const gen::dma_descriptor& d, const check_limits& limits) {
 bool gemm_fits(const gen::gemm_descriptor& d, const check_limits& limits) {
   if (d.tokens == 0 || d.vectors == 0 || d.vectors > limits.accumulator_vectors || d.reduction == 0) return false;
   if (d.header.tag_precision == gen::precision::bf16) return d.group == d.reduction;
-  return d.header.tag_precision == gen::precision::q8 && d.group != 0 && d.reduction % d.group == 0;
+  return d.header.tag_precision == gen::precision::q8 && d.group != 0 && d.reduction % d.group == 0 &&
+         d.reduction / d.group <= gen::gemm_most_groups;
 }
 
 bool vector_fits(const gen::vector_descriptor& d) {

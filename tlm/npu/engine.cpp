@@ -51,7 +51,7 @@ void engine::acquire(bank_set banks) {
 void engine::draw(const descriptor_view& descriptor, const sc_core::sc_time& begin, const sc_core::sc_time& end) {
   if (!parts_.timeline.on()) return;
   const gen::descriptor_header header = descriptor.header();
-  const core::timeline_arg labels[] = {{"operator", std::uint64_t{header.label & 0xffffU}},
+  const core::timeline_arg labels[] = {{"operator", name_of(static_cast<gen::operator_label>(header.label & 0xffffU))},
                                        {"layer", std::uint64_t{header.label >> 16}}};
   switch (header.op) {
     case gen::opcode::gemm: {

@@ -28,7 +28,6 @@ class engine : public sc_core::sc_module {
 
   engine_id id() const { return id_; }
   npu_parts& parts() { return parts_; }
-  bool is_empty() const { return fifo_.empty(); }
 
   // Waits until the head of the FIFO may start and takes it out, dropped ones left aside. On the way the state is
   // idle, then waiting.

@@ -58,6 +58,36 @@ sc_core::sc_time nanoseconds(const ordered_json& value) {
   return {value.get<double>(), sc_core::SC_NS};
 }
 
+// A table whose keys must be exactly `names`, `place` being its path: each name's value, in the order of names.
+std::vector<ordered_json> table_from(const ordered_json& table, const std::vector<std::string>& names,
+                                     const std::string& file, const std::string& place) {
+  std::vector<ordered_json> values;
+  for (const auto& name : names) {
+    if (!table.contains(name))
+      throw usage_error(file + ": " + place + "." + name + ": missing; every kind needs a value");
+    values.push_back(table[name]);
+  }
+  for (const auto& item : table.items()) {
+    if (std::find(names.begin(), names.end(), item.key()) == names.end()) {
+      const std::string close = nearest(item.key(), names);
+      throw usage_error(file + ": " + place + "." + item.key() + ": there is no such kind" +
+                        (close.empty() ? "" : "; did you mean " + close + "?"));
+    }
+  }
+  return values;
+}
+
+npu::vector_cost_table vector_costs_from(const ordered_json& json, const std::string& file) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < npu::vector_functions; ++i) {
+    names.emplace_back(gen::name_of(static_cast<gen::vector_function>(i)));
+  }
+  npu::vector_cost_table costs{};
+  const auto values = table_from(json, names, file, "npu.vector.functions");
+  for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = {values[i][0], values[i][1], values[i][2]};
+  return costs;
+}
+
 npu::npu_config npu_from(const ordered_json& json, const std::string& file) {
   npu::npu_config config;
   config.clock_hz = json["clock_hz"];
@@ -80,8 +110,11 @@ npu::npu_config npu_from(const ordered_json& json, const std::string& file) {
   config.dma_max_outstanding = json["dma"]["max_outstanding"];
   config.dma_issue_cycles = json["dma"]["issue_cycles"];
   config.dma_quantum_cycles = json["dma"]["quantum_cycles"];
+  config.accumulator_latency_cycles = json["accumulator_latency_cycles"];
   config.vector_lanes = json["vector"]["lanes"];
+  config.vector_costs = vector_costs_from(json["vector"]["functions"], file);
   config.sampling_lanes = json["sampling"]["lanes"];
+  config.sampling_cost.latency_cycles = json["sampling"]["latency_cycles"];
   config.dispatch_cycles = json["sequencer"]["dispatch_cycles"];
   config.engine_queue_depth = json["sequencer"]["engine_queue"];
   config.prefetch_descriptors = json["sequencer"]["prefetch"];
@@ -104,24 +137,13 @@ memory::simple_memory_config memory_from(const ordered_json& json) {
   return config;
 }
 
-// Every kind of work the firmware names needs a cost, and a cost needs a kind.
 cpu::native_cpu_config cpu_from(const ordered_json& json, const std::string& file) {
   cpu::native_cpu_config config;
   config.clock_hz = json["clock_hz"];
   config.register_access_cycles = json["register_access_cycles"];
-  const auto& costs = json["work_cycles"];
   const std::vector<std::string> names(std::begin(hal::work_names), std::end(hal::work_names));
-  for (const auto& name : names) {
-    if (!costs.contains(name)) throw usage_error(file + ": cpu.work_cycles." + name + ": missing; give CPU cycles");
-    config.work.push_back({name, costs[name].get<std::uint32_t>()});
-  }
-  for (const auto& [key, value] : costs.items()) {
-    if (std::find(names.begin(), names.end(), key) == names.end()) {
-      const std::string close = nearest(key, names);
-      throw usage_error(file + ": cpu.work_cycles." + key + ": the firmware has no such kind of work" +
-                        (close.empty() ? "" : "; did you mean " + close + "?"));
-    }
-  }
+  const auto cycles = table_from(json["work_cycles"], names, file, "cpu.work_cycles");
+  for (std::size_t i = 0; i < names.size(); ++i) config.work.push_back({names[i], cycles[i]});
   return config;
 }
 

@@ -15,6 +15,8 @@ namespace dvp::gen {
 inline constexpr std::uint32_t descriptor_bytes = 64U;
 // Dependencies a descriptor can name.
 inline constexpr std::uint32_t descriptor_waits = 3U;
+// Most groups (reduction / group) of one gemm descriptor.
+inline constexpr std::uint32_t gemm_most_groups = 4096U;
 // suppressed_token: nothing is suppressed.
 inline constexpr std::uint32_t no_token = 4294967295U;
 
@@ -378,7 +380,7 @@ struct gemm_descriptor {
   std::uint32_t vectors = 0;
   // Length of the sum, 1 or more.
   std::uint32_t reduction = 0;
-  // Elements per scale; reduction is a multiple of it.
+  // Elements per scale; reduction is a multiple of it, at most gemm_most_groups times.
   std::uint32_t group = 0;
   // bf16 stationary operand [tokens][reduction]. Unit: byte.
   std::uint32_t x = 0;

@@ -157,6 +157,7 @@ package dvp_pkg;
   // Records descriptor.
   localparam logic [31:0] DescriptorBytes = 32'h40;
   localparam logic [31:0] DescriptorWaits = 32'h3;
+  localparam logic [31:0] GemmMostGroups = 32'h1000;
   localparam logic [31:0] NoToken = 32'hffffffff;
   localparam logic [7:0] OpcodeFence = 8'h0;
   localparam logic [7:0] OpcodeDmaLoad = 8'h1;
