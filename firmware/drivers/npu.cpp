@@ -125,7 +125,9 @@ npu_code npu::wait_complete(std::uint32_t index) {
     if (!hal::wait_for_interrupt(watchdog_us_)) {
       const std::uint32_t now = hal::read32(base_ + regs::queue::head::at(queue_number));
       if (now == head_) {
-        return npu_code::timeout;
+        // It may have stopped after the look above, with its interrupt just behind the time-out.
+        const bool stopped_since = regs::status::error.get(hal::read32(base_ + regs::status::offset)) != 0;
+        return stopped_since ? npu_code::stopped : npu_code::timeout;
       }
     }
   }

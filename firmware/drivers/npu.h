@@ -17,7 +17,7 @@ enum class npu_code : std::uint8_t {
   absent,        // wrong identification or an impossible capability; nothing was written
   bad_argument,  // hardware untouched
   stopped,       // the queue stopped with an error, see fault(); no descriptor after it runs; reset() recovers
-  timeout,       // no descriptor completed within the watch-dog time; reset() recovers
+  timeout,       // the head did not move within the watch-dog time; reset() recovers
 };
 
 struct npu_limits {
@@ -44,7 +44,7 @@ class npu {
   const npu_limits& limits() const { return limits_; }
 
   // Resets the block and gives queue 0 the ring at `ring_address` (64-byte aligned, `entries` descriptors, a power of
-  // two within the limits above). watchdog_us: time without a completed descriptor that counts as stuck; 0: never.
+  // two within the limits above). watchdog_us: time without a move of the head that counts as stuck; 0: never.
   // Codes: ok, bad_argument.
   [[nodiscard]] npu_code start(std::uint64_t ring_address, std::uint32_t entries, std::uint32_t watchdog_us);
 

@@ -9,7 +9,7 @@ namespace {
 using gen::operator_label;
 using gen::vector_function;
 
-// The array is what widens bf16 to fp32: a product with the identity is exact.
+// The array is what widens bf16 to fp32: a product with the identity is exact for finite values, -0 becoming +0.
 void widen(const config& model, run_state& state, const matrix& rows, std::uint32_t count, const matrix& out) {
   const std::uint32_t group = weight_group;
   const std::uint32_t step = std::min(group, state.limits.accumulator_vectors);

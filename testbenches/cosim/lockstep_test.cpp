@@ -53,6 +53,7 @@ std::string failure_of(array::array_seat& seat, const array::array_job& job) {
 
 class lockstep : public ::testing::Test {
  protected:
+  const ::testing::ScopedTrace trace_{__FILE__, __LINE__, ::testing::Message() << "seed " << seed};
   array::model_array model_{shape};
   cosim::rtl_array rtl_{"edge_8x8", {.seed = seed}};
   scratch_file dump_{"array_difference.txt"};

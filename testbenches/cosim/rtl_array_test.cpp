@@ -3,16 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "testbenches/cosim/random_job.h"
 
 namespace dvp::test {
 namespace {
 
-constexpr std::uint32_t seed = 4409;
-
-class rtl_array : public ::testing::TestWithParam<const char*> {
+// Configuration, and the seed of the registers' initial contents and of the jobs.
+class rtl_array : public ::testing::TestWithParam<std::tuple<const char*, std::uint32_t>> {
  protected:
-  rtl_array() : array_(GetParam(), {.seed = seed}), random_(seed) { RecordProperty("seed", static_cast<int>(seed)); }
+  rtl_array() { RecordProperty("seed", static_cast<int>(seed_)); }
 
   void check(const job_shape& shape) {
     const random_job item(shape, id_++, random_);
@@ -31,8 +32,10 @@ class rtl_array : public ::testing::TestWithParam<const char*> {
     }
   }
 
-  cosim::rtl_array array_;
-  random_words random_;
+  const std::uint32_t seed_ = std::get<1>(GetParam());
+  const ::testing::ScopedTrace trace_{__FILE__, __LINE__, ::testing::Message() << "seed " << seed_};
+  cosim::rtl_array array_{std::get<0>(GetParam()), {.seed = seed_}};
+  random_words random_{seed_};
   std::uint64_t id_ = 0;
 };
 
@@ -64,9 +67,13 @@ TEST_P(rtl_array, refuses_what_it_cannot_take) {
   EXPECT_THROW(array_.run(item.job()), std::invalid_argument);
 }
 
-// Printed, not judged: the machine may be busy.
-INSTANTIATE_TEST_SUITE_P(configurations, rtl_array, ::testing::Values("edge_8x8", "ref_16x16"),
-                         [](const auto& tested) { return std::string(tested.param); });
+INSTANTIATE_TEST_SUITE_P(configurations, rtl_array,
+                         ::testing::Combine(::testing::Values("edge_8x8", "ref_16x16"),
+                                            ::testing::Values(4409u, 4410u, 4411u)),
+                         [](const auto& tested) {
+                           return std::string(std::get<0>(tested.param)) + "_" +
+                                  std::to_string(std::get<1>(tested.param));
+                         });
 
 TEST(rtl_array_configuration, unknown_name_is_refused_with_the_known_ones) {
   try {

@@ -8,6 +8,8 @@
 namespace dvp::test {
 namespace {
 
+constexpr std::uint32_t seed = 1;
+
 // FST: the header block starts with type 0 and its length, then first and last time and four counters, all big-endian.
 struct fst_header {
   explicit fst_header(const std::string& bytes) {
@@ -28,9 +30,10 @@ struct fst_header {
 };
 
 TEST(waves, fifty_cycles_have_time_stamps) {
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
   const scratch_file file("fifty.fst");
   {
-    const auto array = cosim::make_verilated_array("edge_8x8", 1);
+    const auto array = cosim::make_verilated_array("edge_8x8", seed);
     array->open_waves(file.path());
     const std::uint64_t start = array->cycles();
     for (int n = 0; n < 50; ++n) array->clock();
@@ -47,12 +50,13 @@ TEST(waves, fifty_cycles_have_time_stamps) {
 }
 
 TEST(waves, only_the_jobs_asked_for) {
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
   const scratch_file file("window.fst");
-  random_words random(1);
+  random_words random(seed);
   std::uint64_t cycles = 2;  // of reset
   std::uint64_t window_begin = 0, window_end = 0;
   {
-    cosim::rtl_array array("edge_8x8", {.seed = 1, .waves = file.path(), .first_wave_job = 2, .last_wave_job = 3});
+    cosim::rtl_array array("edge_8x8", {.seed = seed, .waves = file.path(), .first_wave_job = 2, .last_wave_job = 3});
     for (std::uint64_t id = 0; id < 6; ++id) {
       const random_job item({8, 10, 16, 2, true, false}, id, random);
       if (id == 2) window_begin = cycles;

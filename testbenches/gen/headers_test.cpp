@@ -109,7 +109,7 @@ TEST(headers_test, enums_and_constants) {
 TEST(headers_test, platform) {
   static_assert(system::npu_base == 0x2000'0000 && system::npu_interrupt == 1 && system::npu_bytes == 4096);
   static_assert(system::mailbox_base == 0x1000'0000);
-  static_assert(system::dram_base == 0x8010'0000 && system::dram_bytes == 0x7ff0'0000);
+  static_assert(system::dram_base == 0x8010'0000 && system::dram_bytes == 0xf'7ff0'0000);
   static_assert(find_array("edge_8x8")->rows == 8 && find_array("ref_16x16")->columns == 16);
   static_assert(find_array("edge") == nullptr && find_array("") == nullptr);
   static_assert(numbers::bf16.canonical_nan == 0x7fc0 && numbers::fp16.bias == 15 && numbers::weight_group == 32);

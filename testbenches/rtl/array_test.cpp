@@ -1,18 +1,18 @@
-// The systolic array, beat by beat, on every built configuration.
+// The systolic array, beat by beat, on every built configuration and from several initial register contents.
 #include <gtest/gtest.h>
 
 #include <random>
+#include <tuple>
 
 #include "testbenches/rtl/array_bench.h"
 
 namespace dvp::test {
 namespace {
 
-constexpr std::uint32_t seed = 3117;
-
-class systolic_array : public ::testing::TestWithParam<const char*> {
+// Configuration, and the seed of the registers' initial contents and of the traffic.
+class systolic_array : public ::testing::TestWithParam<std::tuple<const char*, std::uint32_t>> {
  protected:
-  systolic_array() : bench_(GetParam(), seed), random_(seed) { RecordProperty("seed", static_cast<int>(seed)); }
+  systolic_array() { RecordProperty("seed", static_cast<int>(seed_)); }
 
   // Mostly ordinary values, so that sums stay finite, or mostly corner values.
   std::uint16_t bf16(bool corners) {
@@ -81,8 +81,10 @@ class systolic_array : public ::testing::TestWithParam<const char*> {
     }
   }
 
-  array_bench bench_;
-  random_words random_;
+  const std::uint32_t seed_ = std::get<1>(GetParam());
+  const ::testing::ScopedTrace trace_{__FILE__, __LINE__, ::testing::Message() << "seed " << seed_};
+  array_bench bench_{std::get<0>(GetParam()), seed_};
+  random_words random_{seed_};
 };
 
 TEST_P(systolic_array, random_traffic) {
@@ -167,8 +169,13 @@ TEST_P(systolic_array, reset_in_mid_tile) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(configurations, systolic_array, ::testing::Values("edge_8x8", "ref_16x16"),
-                         [](const auto& tested) { return std::string(tested.param); });
+INSTANTIATE_TEST_SUITE_P(configurations, systolic_array,
+                         ::testing::Combine(::testing::Values("edge_8x8", "ref_16x16"),
+                                            ::testing::Values(3117u, 3118u, 3119u)),
+                         [](const auto& tested) {
+                           return std::string(std::get<0>(tested.param)) + "_" +
+                                  std::to_string(std::get<1>(tested.param));
+                         });
 
 }  // namespace
 }  // namespace dvp::test

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -44,7 +45,15 @@ class numeric : public ::testing::Test {
     if (actual != expected) FAIL() << std::hex << a << " + " << b << " = " << actual << ", host " << expected;
   }
 
+  // The random words of a test; its failures name the seed.
+  random_words seeded(std::uint32_t seed) {
+    RecordProperty("seed", static_cast<int>(seed));
+    trace_.emplace(__FILE__, __LINE__, ::testing::Message() << "seed " << seed);
+    return random_words(seed);
+  }
+
   Vnumeric_functions functions_;
+  std::optional<::testing::ScopedTrace> trace_;
 };
 
 // binary32 words that land on the borders of the adder.
@@ -97,9 +106,7 @@ TEST_F(numeric, bf16_times_bf16) {
       if (HasFatalFailure()) return;
     }
   }
-  const std::uint32_t seed = 20261;
-  RecordProperty("seed", static_cast<int>(seed));
-  random_words random(seed);
+  random_words random = seeded(20261);
   for (int n = 0; n < 3'000'000; ++n) {
     const auto a = static_cast<std::uint16_t>(random());
     auto b = static_cast<std::uint16_t>(random());
@@ -109,24 +116,22 @@ TEST_F(numeric, bf16_times_bf16) {
       b = static_cast<std::uint16_t>((b & 0x807f) | std::min(std::max(exponent, 0), 254) << 7);
     }
     expect_product(a, b);
-    if (HasFatalFailure()) FAIL() << "seed " << seed;
+    if (HasFatalFailure()) return;
   }
 }
 
 TEST_F(numeric, sums) {
-  const std::uint32_t seed = 20262;
-  RecordProperty("seed", static_cast<int>(seed));
-  random_words random(seed);
+  random_words random = seeded(20262);
   for (int n = 0; n < 6'000'000; ++n) {
     const std::uint32_t a = border_word(random);
     const std::uint32_t b = n % 4 == 0 ? border_word(random) : near_word(a, random);
     expect_sum(a, b);
-    if (HasFatalFailure()) FAIL() << "seed " << seed;
+    if (HasFatalFailure()) return;
   }
 }
 
 TEST_F(numeric, minus_zero_is_neutral) {
-  random_words random(20263);
+  random_words random = seeded(20263);
   for (int n = 0; n < 100'000; ++n) {
     const std::uint32_t a = border_word(random);
     ASSERT_EQ(sum(a, 0x8000'0000u), host_bits(std::bit_cast<float>(a)));
@@ -158,7 +163,7 @@ class binary32 {
 };
 
 TEST_F(numeric, sample_against_mpfr) {
-  random_words random(20264);
+  random_words random = seeded(20264);
   binary32 oracle;
   for (int n = 0; n < 200'000; ++n) {
     const std::uint32_t x = border_word(random);

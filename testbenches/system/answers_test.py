@@ -23,6 +23,12 @@ class Answers(unittest.TestCase):
             for answer in stats["answers"]:
                 self.assertIn(f" {answer['answer']}\n", run.process.stdout)
 
+    def test_a_shorter_context_changes_nothing_but_the_room(self):
+        usual = chip.Run("--limit", "1", "--prompts", chip.task_file("showcase"))
+        short = chip.Run("--limit", "1", "--prompts", chip.task_file("showcase"), "--context", "200")
+        a, b = (r.json("stats.json")["answers"][0] for r in (usual, short))
+        self.assertEqual((a["answer"], a["state_hash"], a["array"]["macs"]), (b["answer"], b["state_hash"], b["array"]["macs"]))
+
     def test_figures_are_those_of_each_request_alone(self):
         lines = chip.scratch_folder() / "same.jsonl"
         chip.write_lines(lines, 3 * chip.read_lines(chip.task_file("showcase"), 1))

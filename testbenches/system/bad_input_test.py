@@ -31,6 +31,7 @@ class BadInput(unittest.TestCase):
         p = ("--prompt", "Compute 1+2")
         table = [
             (["rnu"], ["rnu", "did you mean run?"]),
+            (["run", *p, "--context", "0"], ["--context 0"]),
             (["run", *p, "--arr", "rtl"], ["--arr", "unknown option"]),
             (["run", *p, "--limit", "3"], ["--limit", "without --prompts"]),
             (["run", *p, "--lockstep-every", "3"], ["--lockstep-every", "--array both"]),

@@ -1,8 +1,8 @@
 // What an access is for: a TLM payload extension that initiators attach and memories account by.
 //
-// An access without a tag is a plain byte access: precision raw, purpose other. The tag never changes which bytes
-// move where; a memory that prices or schedules by precision reads it here. The initiator owns the extension and
-// keeps it alive for the whole transaction; nobody downstream changes it.
+// An access without a tag moves plain bytes: precision raw, which counts as one element of 8 bits per byte, purpose
+// other. The tag never changes which bytes move where; a memory that prices or schedules by precision reads it here.
+// The initiator owns the extension and keeps it alive for the whole transaction; nobody downstream changes it.
 #pragma once
 
 #include <cstdint>

@@ -75,11 +75,11 @@ void command_queue::complete(in_flight& item, std::uint64_t edge) {
   progress_.notify();
 }
 
-// Done, and retired at once unless a record or interrupt is due first.
+// Done, and retired at once unless a record is due first.
 void command_queue::finish(in_flight& item, std::uint64_t edge) {
   const gen::descriptor_header header = item.descriptor.header();
   counts_.count_descriptor(header.op);
-  if (has_flag(header, gen::descriptor_flag::record) || has_flag(header, gen::descriptor_flag::interrupt)) {
+  if (has_flag(header, gen::descriptor_flag::record)) {
     item.progress = in_flight::state::done;
     notices_.push_back({item.index, header, error_code::none, edge});
   } else {
@@ -96,8 +96,10 @@ void command_queue::advance(std::uint64_t edge) {
       progress_.notify();
     }
     if (oldest.progress != in_flight::state::retired) return;
+    const bool interrupts = has_flag(oldest.descriptor.header(), gen::descriptor_flag::interrupt);
     window_.pop_front();
     ++head_;
+    if (interrupts) events_.completion();
   }
 }
 
@@ -139,7 +141,6 @@ void command_queue::settle(const notice& item, std::uint64_t edge) {
   in_flight* const entry = find(item.index);
   if (entry == nullptr || entry->dropped) return;
   entry->progress = in_flight::state::retired;
-  if (has_flag(item.header, gen::descriptor_flag::interrupt)) events_.completion();
   advance(edge);
 }
 

@@ -4,8 +4,8 @@
 //     rung in (tail) --fetch, check--> dispatched --engine--> done --record written--> retired --in order--> head
 //
 // A descriptor is *done* when its engine ends; dependents may start then. It is *retired* when its record, if asked
-// for, is in memory as well; then its interrupt is raised, and the head passes once all earlier ones are retired. A
-// fence is done when it is the oldest, so its interrupt means that everything before it is complete and recorded.
+// for, is in memory as well, and the head passes it once all earlier ones are retired. Its interrupt is raised when the
+// head passes, so that whoever it wakes finds the head beyond it. A fence is done when it is the oldest.
 //
 // A queue that fails keeps the first error. Descriptors after the failing one are dropped: those still waiting never
 // start, one already in work runs to its end without completing. Earlier ones go on, and the head stops at the failing
@@ -38,7 +38,7 @@ struct in_flight {
   bool dropped = false;
 };
 
-// A record or interrupt that is due.
+// A record that is due, or an error to be made public after its record.
 struct notice {
   std::uint64_t index = 0;
   gen::descriptor_header header;
@@ -56,7 +56,7 @@ struct ring_setup {
 class command_queue {
  public:
   struct listener {
-    std::function<void()> completion;      // an interrupt flag fired
+    std::function<void()> completion;      // the head passed a descriptor with the interrupt flag
     std::function<void()> error;           // the error became public
     std::function<void()> backlog_change;  // has_backlog() may have changed
   };
@@ -91,7 +91,7 @@ class command_queue {
   void fail(in_flight& item, gen::npu::error_code code, std::uint64_t edge);
   void fail(std::uint64_t index, const gen::descriptor_header& header, gen::npu::error_code code, std::uint64_t edge);
 
-  // Records and interrupts that are due, oldest first; each is given back: settle() when its record, if any, is in
+  // Records that are due, oldest first; each is given back: settle() when its record, if any, is in
   // memory, refuse() when memory did not take it.
   bool has_notice() const { return !notices_.empty(); }
   notice take_notice();

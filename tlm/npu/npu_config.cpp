@@ -20,6 +20,7 @@ void validate(const npu_config& c) {
   require(c.queues >= 1 && c.queues <= gen::npu::queue::count, "queues", c.queues, "1 or 2");
   require(c.array.rows >= 1 && c.array.rows <= 255, "array.rows", c.array.rows, "1 to 255");
   require(c.array.columns >= 1 && c.array.columns <= 255, "array.columns", c.array.columns, "1 to 255");
+  require(c.array.lane_bits == 16, "array.lane_bits", c.array.lane_bits, "16: one element per lane and cycle");
   require(c.array.accumulator_vectors >= 1 && c.array.accumulator_vectors <= 65535, "array.accumulator_vectors",
           c.array.accumulator_vectors, "1 to 65535");
   require(c.scratchpad_banks >= 1 && c.scratchpad_banks <= 64, "scratchpad_banks", c.scratchpad_banks, "1 to 64");

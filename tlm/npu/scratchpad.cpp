@@ -25,7 +25,8 @@ bank_set scratchpad::banks_of(const operand_list& operands) const {
 bool scratchpad::is_free(bank_set banks, engine_id engine) const {
   const std::vector<port>& ports = ports_of(engine);
   for (std::size_t bank = 0; bank < ports.size(); ++bank) {
-    if ((banks >> bank & 1) != 0 && ports[bank].holds != 0 && ports[bank].owner != engine) return false;
+    if ((banks >> bank & 1) == 0) continue;
+    if (!ports[bank].waiting.empty() || !ports[bank].serves(engine)) return false;
   }
   return true;
 }
@@ -34,9 +35,12 @@ void scratchpad::acquire(bank_set banks, engine_id engine) {
   std::vector<port>& ports = ports_of(engine);
   for (std::size_t bank = 0; bank < ports.size(); ++bank) {
     if ((banks >> bank & 1) == 0) continue;
-    while (ports[bank].holds != 0 && ports[bank].owner != engine) reset_.wait(released_);
-    ports[bank].owner = engine;
-    ++ports[bank].holds;
+    port& wanted = ports[bank];
+    wanted.waiting.push_back(engine);
+    while (wanted.waiting.front() != engine || !wanted.serves(engine)) reset_.wait(released_);
+    wanted.waiting.pop_front();
+    wanted.owner = engine;
+    ++wanted.holds;
   }
 }
 

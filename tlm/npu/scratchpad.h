@@ -2,11 +2,13 @@
 //
 // A bank has a compute port (array, vector, sampling) and a DMA port (load, store). While an engine works it holds
 // that port of every bank between the first and the last byte of each of its operands. Ports of several banks are
-// taken in ascending order, so engines wait for each other without deadlock.
+// taken in ascending order, so engines wait for each other without deadlock; each port serves in order of arrival, so
+// none is kept out and nothing depends on the order in which the kernel runs processes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <systemc>
 #include <vector>
@@ -42,6 +44,9 @@ class scratchpad {
   struct port {
     engine_id owner = engine_id::array;
     std::uint32_t holds = 0;  // 0: free
+    std::deque<engine_id> waiting;
+
+    bool serves(engine_id engine) const { return holds == 0 || owner == engine; }
   };
 
   std::vector<port>& ports_of(engine_id engine) { return engine <= engine_id::dma_store ? dma_ports_ : compute_ports_; }

@@ -40,7 +40,7 @@ dram_layout place_in_dram(const gen::image_header& model, std::uint64_t image_by
   const std::uint64_t used = next - gen::system::dram_base;
   if (used + least_work_bytes > dram_bytes) {
     throw usage_error("the model needs " + std::to_string(used + least_work_bytes) + " bytes of DRAM and there are " +
-                      std::to_string(dram_bytes) + "; use a smaller model or context");
+                      std::to_string(dram_bytes) + "; use a smaller model, or fewer positions with --context");
   }
   layout.work = next;
   layout.work_bytes = std::min(most_work_bytes, dram_bytes - used);

@@ -4,11 +4,11 @@
 
 namespace dvp::platform {
 
-loaded_model::loaded_model(const std::string& path)
+loaded_model::loaded_model(const std::string& path, std::uint32_t context)
     : path_(path),
       file_(loader::gguf_file::open(path)),
       model_(loader::read_model(file_)),
-      layout_(loader::plan_image(model_)),
+      layout_(loader::plan_image(model_, {.context_limit = context})),
       tokenizer_(file_) {}
 
 std::string loaded_model::name() const {

@@ -15,8 +15,9 @@ namespace dvp::platform {
 
 class loaded_model {
  public:
-  // loader::load_error when the file cannot be used.
-  explicit loaded_model(const std::string& path);
+  // context: most positions to make room for; the model's own when that is less. loader::load_error when the file
+  // cannot be used.
+  explicit loaded_model(const std::string& path, std::uint32_t context = loader::longest_context);
   loaded_model(const loaded_model&) = delete;
   loaded_model& operator=(const loaded_model&) = delete;
 

@@ -108,7 +108,7 @@ int run_command(const std::vector<std::string>& arguments) {
     return exit_ok;
   }
   const auto prompts = collect_prompts(options);
-  const loaded_model model(find_model(options.model).string());
+  const loaded_model model(find_model(options.model).string(), options.context.value_or(loader::longest_context));
   const platform_config config = load_config(options.config, options.overrides);
   const decode_options decode = choose_decode(options, model);
   for (const auto& item : prompts) model.tokenizer().encode(item.text + model.defaults().prompt_suffix);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "tlm/loader/model_image.h"
 #include "tlm/platform/files.h"
 
 namespace dvp::platform {
@@ -27,6 +28,7 @@ po::options_description description() {
     ("lockstep-every", po::value<std::string>(), "with --array both: compare one array job in N (default 1)")
     ("generate", po::value<std::string>(), "most tokens to generate (default: the model's)")
     ("steps", po::value<std::string>(), "LLaDA loop: forwards in all (default: the model's)")
+    ("context", po::value<std::string>(), "most positions to make room for (default: the model's context)")
     ("threshold", po::value<std::string>(), "Fast-dLLM v2 loop: commit above this confidence (default: the model's)")
     ("temperature,t", po::value<std::string>(), "0 is greedy (default)")
     ("seed,s", po::value<std::string>(), "seed of the random generator (default 1)")
@@ -136,6 +138,10 @@ run_options parse_run_options(const std::vector<std::string>& arguments) {
   }
   if (given.count("steps") != 0)
     options.steps = number<std::uint32_t>(given, "steps", 1, many, "a whole number from 1");
+  if (given.count("context") != 0) {
+    options.context =
+        number<std::uint32_t>(given, "context", 1, loader::longest_context, "a number of positions from 1");
+  }
   if (given.count("threshold") != 0) {
     options.threshold = number<float>(given, "threshold", 0.0F, 1.0F, "a number from 0 to 1");
   }

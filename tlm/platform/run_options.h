@@ -21,6 +21,7 @@ struct run_options {
   std::uint32_t lockstep_every = 1;
   std::optional<std::uint32_t> generate_tokens;
   std::optional<std::uint32_t> steps;
+  std::optional<std::uint32_t> context;
   std::optional<float> threshold;
   float temperature = 0;
   std::uint64_t seed = 1;

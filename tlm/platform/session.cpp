@@ -86,7 +86,6 @@ void session::ask(const prompt& request) {
   apps::run_firmware(gen::system::mailbox_base, gen::system::npu_base);
   chip_.cpu.synchronise();
   current.end_ps = sc_core::sc_time_stamp().value();
-  chip_.npu.update_figures();
   const auto figures_after = figures_.tree();
   current.figures = difference(figures_after, figures_before);
   // The firmware resets the NPU before its first descriptor, so its figures are this request's alone already; a request
@@ -108,6 +107,8 @@ void session::on_progress() {
   if (answers_.empty()) return;
   answer& current = answers_.back();
   const auto& event = *record<const gen::progress_record>(layout_.progress);
+  // Before the firmware puts the NPU away, which after a failure clears its counters.
+  if (event.kind == gen::progress_kind::finished) chip_.npu.update_figures();
   const auto total = std::min(event.total_tokens, layout_.tokens_capacity);
   const std::span<const std::uint32_t> now(record<const std::uint32_t>(layout_.tokens), total);
   const std::uint32_t mask = model_.header().mask_token;

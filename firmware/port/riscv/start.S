@@ -2,6 +2,11 @@
     .section .text.start, "ax"
     .globl _start
 _start:
+    // First: the linker may turn any later la into an offset from gp.
+    .option push
+    .option norelax
+    la      gp, __global_pointer$
+    .option pop
     csrw    mie, zero
     la      t0, trap_entry
     csrw    mtvec, t0
@@ -9,10 +14,6 @@ _start:
     li      t0, 1 << 13
     csrs    mstatus, t0
     csrw    fcsr, zero
-    .option push
-    .option norelax
-    la      gp, __global_pointer$
-    .option pop
     la      sp, stack_top
     la      t0, bss_start
     la      t1, bss_end

@@ -22,13 +22,13 @@ inline constexpr std::uint32_t no_token = 4294967295U;
 
 // What a descriptor does, and so which engine runs it.
 enum class opcode : std::uint8_t {
-  // Nothing; completes when its waits and all earlier descriptors of the queue are complete.
+  // Nothing; completes when all earlier descriptors of the queue are complete, their completion records written.
   fence = 0,
   // DRAM to scratchpad; up to three dimensions.
   dma_load = 1,
   // Scratchpad to DRAM; up to three dimensions.
   dma_store = 2,
-  // DRAM rows named by a list of 32-bit indices in DRAM to consecutive scratchpad rows.
+  // DRAM rows named by a list of 32-bit indices in DRAM to scratchpad rows scratchpad_stride apart.
   dma_gather = 3,
   // Array: out[t][v] from stationary x and streamed w.
   gemm = 4,
@@ -117,9 +117,9 @@ enum class precision : std::uint8_t {
   bf16 = 0,
   // 8-bit codes.
   q8 = 1,
-  // 4-bit view of 8-bit codes.
+  // 4-bit view of 8-bit codes. As the tag of a DMA refused until the memory can convert; gemm does not take it.
   q4 = 2,
-  // 2-bit view of 8-bit codes.
+  // 2-bit view of 8-bit codes. As the tag of a DMA refused until the memory can convert; gemm does not take it.
   q2 = 3,
   // Plain bytes: no precision applies.
   raw = 4,
@@ -195,7 +195,7 @@ constexpr const char* name_of(purpose value) {
 
 // Bits of descriptor_header.flags.
 namespace descriptor_flag {
-// Raise the queue's completion interrupt when complete.
+// Raise the queue's completion interrupt when the head passes it: every earlier descriptor is complete too.
 inline constexpr std::uint8_t interrupt = 0x1;
 // Write a completion record when complete.
 inline constexpr std::uint8_t record = 0x2;
@@ -317,7 +317,8 @@ struct descriptor_header {
   purpose bytes_purpose{};
   // 0.
   std::uint8_t reserved = 0;
-  // Start only when the descriptor this many places earlier in the same queue is complete; 0: no wait.
+  // Start only when the engine of the descriptor this many places earlier in the same queue has ended it; its
+  // completion record may not be in memory yet. 0: no wait.
   std::uint16_t wait[3]{};
   // Free for software; shown on the timeline as operator (bits 15:0) and layer (bits 31:16).
   std::uint32_t label = 0;
@@ -332,7 +333,8 @@ static_assert(offsetof(descriptor_header, reserved) == 5);
 static_assert(offsetof(descriptor_header, wait) == 6);
 static_assert(offsetof(descriptor_header, label) == 12);
 
-// dma_load, dma_store, dma_gather. Element (p, r) of the transfer is row_bytes long.
+// dma_load, dma_store, dma_gather. Element (p, r) of the transfer is row_bytes long. Accesses of one DMA engine to the
+// same byte take effect in queue order.
 struct dma_descriptor {
   descriptor_header header{};
   // First row in DRAM (gather: row 0 of the table). Unit: byte.
@@ -394,7 +396,7 @@ struct gemm_descriptor {
   std::uint32_t scales = 0;
   // From vector to vector. Unit: byte.
   std::uint32_t scale_stride = 0;
-  // fp32 result [tokens][vectors]. Unit: byte.
+  // fp32 result [tokens][vectors]; must not overlap x, w or scales. Unit: byte.
   std::uint32_t out = 0;
   // From token to token. Unit: byte.
   std::uint32_t out_stride = 0;

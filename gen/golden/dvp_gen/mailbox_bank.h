@@ -25,7 +25,7 @@ inline constexpr field_info progress[] = {
     {"sequence", 0, 32, access::wo, "Number of the event, counting from 0."},
 };
 inline constexpr field_info finish[] = {
-    {"code", 0, 8, access::wo, "Result code of the run as in the result record; 0 is success."},
+    {"code", 0, 8, access::wo, "Result code of the run as in the result record; 0 is success, 255: the CPU trapped."},
 };
 
 // name, offset, reset, mode, hardware, write, w1c, w1s and read mask, fields

@@ -51,7 +51,7 @@ inline constexpr bit_field sequence{0, 32};
 namespace finish {
 inline constexpr std::uint32_t offset = 0x10;
 inline constexpr std::uint32_t reset = 0x0;
-// Result code of the run as in the result record; 0 is success.
+// Result code of the run as in the result record; 0 is success, 255: the CPU trapped.
 inline constexpr bit_field code{0, 8};
 }  // namespace finish
 

@@ -31,14 +31,14 @@ inline constexpr field_info accumulator[] = {
 };
 inline constexpr field_info control[] = {
     {"enable", 0, 1, access::rw, "1 lets the queues fetch descriptors."},
-    {"soft_reset", 1, 1, access::w1s, "Writing 1 drops all queued work, clears both queues, errors and counters; reads as 0."},
+    {"soft_reset", 1, 1, access::w1s, "Writing 1 drops all queued work and clears both queues with their ring registers, errors, counters and irq_status. enable takes the value written along; the scratchpad keeps its bytes. Reads as 0."},
 };
 inline constexpr field_info status[] = {
-    {"busy", 0, 1, access::ro, "1 while any descriptor is in flight."},
+    {"busy", 0, 1, access::ro, "1 while any descriptor of a running queue is rung in and not yet fetched, is in flight, or has its completion record outstanding."},
     {"error", 1, 1, access::ro, "1 while any queue is stopped by an error."},
 };
 inline constexpr field_info irq_status[] = {
-    {"completion", 0, 2, access::w1c, "Bit q: a descriptor of queue q with the interrupt flag completed."},
+    {"completion", 0, 2, access::w1c, "Bit q: the head of queue q passed a descriptor with the interrupt flag; so in queue order."},
     {"error", 8, 2, access::w1c, "Bit q: queue q stopped with an error."},
 };
 inline constexpr field_info irq_enable[] = {

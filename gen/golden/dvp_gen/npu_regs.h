@@ -25,11 +25,13 @@ enum class error_code : std::uint32_t {
   bad_operand = 2,
   // An operand leaves the scratchpad.
   scratchpad_range = 3,
-  // A DRAM access was answered with an error response.
+  // An access to memory was answered with an error response: a transfer, the write of a completion record, or the fetch
+  // of descriptors; error_index is then the first of the batch fetched.
   bus_error = 4,
   // A wait distance reaches before the first descriptor of the queue.
   bad_dependency = 5,
-  // The doorbell moved further than the queue is long, or rang while the queue was disabled.
+  // The doorbell moved backwards, further than the queue is long, or while the block was disabled; or the ring is not
+  // 64-byte aligned or its size no power of two.
   bad_queue = 6,
   // The two array implementations differ; the simulation stops with the coordinates.
   lockstep = 7,
@@ -60,7 +62,7 @@ constexpr const char* name_of(error_code value) {
 
 // Index into the counter array. Time is in NPU clock cycles, traffic in bytes.
 enum class counter : std::uint32_t {
-  // Cycles since the block was enabled.
+  // Cycles since the first enable after power-on or soft reset; runs on while the block is disabled.
   cycles = 0,
   // Cycles in which the array works on a GEMM descriptor.
   array_busy = 1,
@@ -72,11 +74,14 @@ enum class counter : std::uint32_t {
   dma_load_busy = 4,
   // Cycles in which the store DMA has a descriptor in work.
   dma_store_busy = 5,
-  // Cycles in which the array is idle while the head of its queue waits for another engine.
+  // Cycles in which the array is idle while its next descriptor waits for others, or while it has none and descriptors
+  // rung in are not yet dispatched: fetch, dispatch, a full FIFO of another engine.
   stall_dependency = 6,
-  // Cycles an engine waited for a scratchpad bank held by another engine.
+  // Cycles an engine waited for a scratchpad bank held by another engine, summed over the engines. A DMA that still
+  // drains an earlier descriptor counts as busy instead.
   stall_scratchpad = 7,
-  // Cycles in which the array is idle with nothing to do: the firmware has not queued work.
+  // Cycles in which the array is idle and every descriptor rung in is dispatched: the firmware has not queued work for
+  // it.
   stall_empty = 8,
   // Multiply-accumulates done for active rows and columns.
   macs = 9,
@@ -171,7 +176,8 @@ inline constexpr std::uint32_t offset = 0x20;
 inline constexpr std::uint32_t reset = 0x0;
 // 1 lets the queues fetch descriptors.
 inline constexpr bit_field enable{0, 1};
-// Writing 1 drops all queued work, clears both queues, errors and counters; reads as 0.
+// Writing 1 drops all queued work and clears both queues with their ring registers, errors, counters and irq_status.
+// enable takes the value written along; the scratchpad keeps its bytes. Reads as 0.
 inline constexpr bit_field soft_reset{1, 1};
 }  // namespace control
 
@@ -179,7 +185,8 @@ inline constexpr bit_field soft_reset{1, 1};
 namespace status {
 inline constexpr std::uint32_t offset = 0x24;
 inline constexpr std::uint32_t reset = 0x0;
-// 1 while any descriptor is in flight.
+// 1 while any descriptor of a running queue is rung in and not yet fetched, is in flight, or has its completion record
+// outstanding.
 inline constexpr bit_field busy{0, 1};
 // 1 while any queue is stopped by an error.
 inline constexpr bit_field error{1, 1};
@@ -189,7 +196,7 @@ inline constexpr bit_field error{1, 1};
 namespace irq_status {
 inline constexpr std::uint32_t offset = 0x28;
 inline constexpr std::uint32_t reset = 0x0;
-// Bit q: a descriptor of queue q with the interrupt flag completed.
+// Bit q: the head of queue q passed a descriptor with the interrupt flag; so in queue order.
 inline constexpr bit_field completion{0, 2};
 // Bit q: queue q stopped with an error.
 inline constexpr bit_field error{8, 2};
@@ -250,7 +257,8 @@ constexpr std::uint32_t at(std::uint32_t i) {
 inline constexpr bit_field entries{0, 16};
 }  // namespace size
 
-// Doorbell: running count of descriptors written by software.
+// Doorbell: running count of descriptors written by software. A refused value stops the queue with bad_queue and is not
+// stored; ignored while the queue is stopped.
 namespace tail {
 // Within the element.
 inline constexpr std::uint32_t offset = 0xc;

@@ -48,7 +48,7 @@ enum class result_code : std::uint16_t {
   ok = 0,
   // A field of the request is out of range.
   bad_request = 1,
-  // The model image is not one this firmware can run.
+  // The model image is not one this firmware can run, or its logits leave no token to choose.
   bad_image = 2,
   // Prompt and answer do not fit the context or the buffers.
   too_long = 3,
@@ -95,7 +95,7 @@ enum class progress_kind : std::uint16_t {
   block = 2,
   // A forward that only fills the KV cache or finishes a block ended.
   prefill = 3,
-  // The result record is valid.
+  // The result record is valid. Not sent for a request refused before decoding; the mailbox finish code then says why.
   finished = 4,
 };
 
@@ -146,11 +146,11 @@ struct request_record {
   float temperature = 0.0F;
   // Seed of the one random generator.
   std::uint64_t seed = 0;
-  // KV cache. Unit: byte.
+  // KV cache; 64-byte aligned. Unit: byte.
   std::uint64_t kv_address = 0;
   // Room for it. Unit: byte.
   std::uint64_t kv_bytes = 0;
-  // Activations, results, command queue. Unit: byte.
+  // Activations, results, command queue; 64-byte aligned. Unit: byte.
   std::uint64_t work_address = 0;
   // Room for them. Unit: byte.
   std::uint64_t work_bytes = 0;
@@ -160,7 +160,7 @@ struct request_record {
   std::uint64_t progress_address = 0;
   // Simulated time without NPU progress after which the run ends; 0: never. Unit: us.
   std::uint32_t watchdog_us = 0;
-  // Rows of the window worked on at a time; 0: firmware's choice.
+  // Rows of the window worked on at a time, at most 256; 0: firmware's choice.
   std::uint32_t row_tile = 0;
   // 0.
   std::uint32_t unused[10]{};

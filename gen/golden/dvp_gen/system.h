@@ -28,6 +28,6 @@ inline constexpr std::uint64_t firmware_bytes = 0x100000U;
 
 // Main memory: model image, KV cache, queues, requests.
 inline constexpr std::uint64_t dram_base = 0x80100000U;
-inline constexpr std::uint64_t dram_bytes = 0x7ff00000U;
+inline constexpr std::uint64_t dram_bytes = 0xf7ff00000U;
 
 }  // namespace dvp::gen::system

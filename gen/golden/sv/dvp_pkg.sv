@@ -458,7 +458,7 @@ package dvp_pkg;
   localparam logic [63:0] SystemFirmwareBase = 64'h80000000;
   localparam logic [63:0] SystemFirmwareBytes = 64'h100000;
   localparam logic [63:0] SystemDramBase = 64'h80100000;
-  localparam logic [63:0] SystemDramBytes = 64'h7ff00000;
+  localparam logic [63:0] SystemDramBytes = 64'hf7ff00000;
 
   // Array configurations.
   localparam logic [31:0] ArrayEdge8x8Rows = 32'h8;

@@ -230,7 +230,8 @@ module npu_regs (
     end
   end
 
-  // queue_tail: Doorbell: running count of descriptors written by software.
+  // queue_tail: Doorbell: running count of descriptors written by software. A refused value stops the queue with
+  // bad_queue and is not stored; ignored while the queue is stopped.
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       queue_tail_write_o <= 2'h0;

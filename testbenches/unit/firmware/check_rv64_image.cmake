@@ -1,6 +1,6 @@
 # Checks the RV64 image: cmake -DIMAGE=<elf> -DBASE=<address> -DTOOLS=<prefix of the binutils> -P check_rv64_image.cmake
 #
-# An executable for RV64 with double-float ABI that starts at the base of main memory, complete (no undefined symbols),
+# An executable for RV64 with double-float ABI that starts at the base of the memory `firmware`, complete (no undefined symbols),
 # with nothing of a hosted run-time in it, and without fused multiply-adds, whose bits differ from the RTL's.
 if(NOT EXISTS "${IMAGE}")
   message(FATAL_ERROR "${IMAGE} is missing: build the target firmware_rv64")

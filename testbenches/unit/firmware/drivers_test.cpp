@@ -152,10 +152,18 @@ TEST_F(npu_driver, a_timeout_with_progress_goes_on_and_one_without_ends) {
   submit(3);
   machine_.spends(hal::work::descriptor, 3).write(tail, 3);
   machine_.write(irq_status, causes).read(status, 1).read(head, 0).waits(false).read(head, 1);
-  machine_.write(irq_status, causes).read(status, 1).read(head, 1).waits(false).read(head, 1);
+  machine_.write(irq_status, causes).read(status, 1).read(head, 1).waits(false).read(head, 1).read(status, 1);
   EXPECT_EQ(npu_.wait_complete(2), npu_code::timeout);
   machine_.write(control, 2);
   npu_.reset();
+}
+
+TEST_F(npu_driver, a_queue_that_stops_with_the_timeout_is_stopped) {
+  begin(16);
+  submit(3);
+  machine_.spends(hal::work::descriptor, 3).write(tail, 3);
+  machine_.write(irq_status, causes).read(status, 1).read(head, 1).waits(false).read(head, 1).read(status, 2);
+  EXPECT_EQ(npu_.wait_complete(2), npu_code::stopped);
 }
 
 TEST_F(npu_driver, a_stopped_queue_tells_code_and_index) {

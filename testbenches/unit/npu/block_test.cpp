@@ -120,7 +120,7 @@ TEST(block, a_program_takes_the_times_computed_by_hand) {
     ++slices;
     EXPECT_EQ(event.at("ts"), 0.226);
     EXPECT_EQ(event.at("dur"), 0.099);
-    EXPECT_EQ(event.at("args").at("operator"), 3);
+    EXPECT_EQ(event.at("args").at("operator"), name_of(static_cast<gen::operator_label>(3)));
     EXPECT_EQ(event.at("args").at("layer"), 7);
   }
   EXPECT_EQ(slices, 1);
@@ -241,6 +241,23 @@ TEST(block, compute_engines_take_turns_at_a_bank_and_dma_does_not_mind) {
   EXPECT_EQ(b.counter(counter::dma_load_busy), 101U);
   EXPECT_EQ(b.line.rises, std::vector<std::uint64_t>{204 + 37});
   expect_array_time_adds_up(b);
+}
+
+// A quick descriptor overtakes a slow one, yet its interrupt waits for the head: whoever wakes finds the head beyond
+// it.
+TEST(block, interrupts_come_in_queue_order) {
+  npu_bench b;
+  b.enable();
+  const auto quick = vector(gen::vector_function::to_bf16, 1, 16, {0x8000, 64}, {}, {0x9000, 32});
+  b.submit(0, load(data, 0, 0x4000), with(quick, flag::interrupt));
+  b.run_ns(150);
+  EXPECT_EQ(b.counter(counter::descriptors), 1U) << "the quick one is done";
+  EXPECT_FALSE(b.block.interrupt.read());
+  EXPECT_EQ(b.head(0), 0U);
+  b.run();
+  EXPECT_EQ(b.head(0), 2U);
+  EXPECT_TRUE(b.block.interrupt.read());
+  EXPECT_EQ(b.line.rises.size(), 1U);
 }
 
 TEST(block, interrupts_follow_status_and_enable) {

@@ -97,6 +97,8 @@ TEST(descriptor_check, dma) {
                        {"no bytes", operand, [](d& x) { x.row_bytes = 0; }},
                        {"no rows", operand, [](d& x) { x.rows = 0; }},
                        {"no planes", operand, [](d& x) { x.planes = 0; }},
+                       {"q4", operand, [](d& x) { x.header.tag_precision = gen::precision::q4; }},
+                       {"q2", operand, [](d& x) { x.header.tag_precision = gen::precision::q2; }},
                        {"behind the end", range, [](d& x) { x.scratchpad_address = scratchpad_bytes - 767; }},
                        {"address far out", range, [](d& x) { x.scratchpad_address = largest; }},
                        {"row stride leads out", range, [](d& x) { x.scratchpad_stride = largest; }},
@@ -152,7 +154,8 @@ TEST(descriptor_check, gemm) {
                                     {"scales out", range, [](g& d) { d.scales = scratchpad_bytes - 2; }},
                                     {"out out", range, [](g& d) { d.out = largest - 3; }},
                                     {"tokens out", range, [](g& d) { d.tokens = largest; }},
-                                    {"reduction out", range, [](g& d) { d.reduction = 1U << 31; }},
+                                    {"reduction out", range, [](g& d) { d.reduction = 4096 * 32; }},
+                                    {"groups", operand, [](g& d) { d.reduction = 4097 * 32; }},
                                 });
   g bf16 = gemm(gen::precision::bf16, {1, 4, 48, 48}, {0, 1}, {0x100, 96}, {1, 1}, {0x1000, 3});
   EXPECT_EQ(checked(descriptor_view(bf16)), error_code::none) << "strides of a single row and scales do not matter";
