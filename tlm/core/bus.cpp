@@ -50,11 +50,14 @@ bus::bus(const sc_core::sc_module_name& name, std::vector<address_window> window
   for (std::size_t i = 0; i < initiators; ++i) {
     const int tag = static_cast<int>(i);
     initiators_[i].register_b_transport(this, &bus::b_transport, tag);
+    initiators_[i].register_nb_transport_fw(this, &bus::nb_transport_fw, tag);
     initiators_[i].register_transport_dbg(this, &bus::transport_dbg, tag);
     initiators_[i].register_get_direct_mem_ptr(this, &bus::get_direct_mem_ptr, tag);
   }
   for (std::size_t w = 0; w < map_.size(); ++w) {
-    targets_[w].register_invalidate_direct_mem_ptr(this, &bus::invalidate_direct_mem_ptr, static_cast<int>(w));
+    const int tag = static_cast<int>(w);
+    targets_[w].register_nb_transport_bw(this, &bus::nb_transport_bw, tag);
+    targets_[w].register_invalidate_direct_mem_ptr(this, &bus::invalidate_direct_mem_ptr, tag);
   }
 }
 
@@ -78,6 +81,42 @@ void bus::b_transport(int, tlm::tlm_generic_payload& payload, sc_core::sc_time& 
   const relative_address scope(payload, map_[*window].base);
   delay += latency_;
   targets_[*window]->b_transport(payload, delay);
+}
+
+tlm::tlm_sync_enum bus::nb_transport_fw(int initiator, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                        sc_core::sc_time& delay) {
+  if (phase == tlm::BEGIN_REQ) {
+    const auto window = map_.find(payload.get_address(), footprint(payload));
+    if (!window) {
+      ++unmapped_;
+      payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+      return tlm::TLM_COMPLETED;
+    }
+    payload.acquire();
+    under_way_[&payload] = {static_cast<std::size_t>(initiator), *window, payload.get_address()};
+    payload.set_address(payload.get_address() - map_[*window].base);
+    delay += latency_;
+  }
+  const std::size_t window = under_way_.at(&payload).window;
+  const tlm::tlm_sync_enum answer = targets_[window]->nb_transport_fw(payload, phase, delay);
+  forget_if_over(payload, phase, answer);
+  return answer;
+}
+
+tlm::tlm_sync_enum bus::nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                        sc_core::sc_time& delay) {
+  const std::size_t initiator = under_way_.at(&payload).initiator;
+  const tlm::tlm_sync_enum answer = initiators_[initiator]->nb_transport_bw(payload, phase, delay);
+  forget_if_over(payload, phase, answer);
+  return answer;
+}
+
+void bus::forget_if_over(tlm::tlm_generic_payload& payload, const tlm::tlm_phase& phase, tlm::tlm_sync_enum answer) {
+  if (answer != tlm::TLM_COMPLETED && phase != tlm::END_RESP) return;
+  const auto over = under_way_.find(&payload);
+  payload.set_address(over->second.address);
+  under_way_.erase(over);
+  payload.release();
 }
 
 unsigned int bus::transport_dbg(int, tlm::tlm_generic_payload& payload) {

@@ -1,8 +1,9 @@
-// Loosely timed interconnect: any number of initiators, one target per window of the address map.
+// Interconnect without contention: any number of initiators, one target per window of the address map.
 //
-// Routes b_transport, transport_dbg and DMI requests; the target sees addresses relative to its window, the initiator
-// gets its own address back. Each blocking access adds the stated latency once, before the target sees it; DMI
-// latencies grow by the same. There is no contention: concurrent accesses pass each other.
+// Routes b_transport, nb_transport, transport_dbg and DMI requests; the target sees addresses relative to its window,
+// the initiator gets its own address back. Each access adds the stated latency once, before the target sees it; DMI
+// latencies grow by the same. Concurrent accesses pass each other; a non-blocking one is the target's from BEGIN_REQ
+// until TLM_COMPLETED or END_RESP, and its phases pass through unchanged.
 //
 // An access that is in no window or leaves its window is answered with TLM_ADDRESS_ERROR_RESPONSE, 0 debug bytes or a
 // refused DMI request, takes no time and is counted in unmapped(). A bad address map (see address_map) is a fatal
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <systemc>
 #include <tlm>
+#include <unordered_map>
 #include <vector>
 
 #include "tlm/core/address_map.h"
@@ -39,7 +41,19 @@ class bus : public sc_core::sc_module {
   std::uint64_t unmapped() const { return unmapped_; }
 
  private:
+  // A non-blocking access under way.
+  struct route {
+    std::size_t initiator;
+    std::size_t window;
+    std::uint64_t address;  // the initiator's
+  };
+
   void b_transport(int initiator, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum nb_transport_fw(int initiator, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay);
+  tlm::tlm_sync_enum nb_transport_bw(int window, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay);
+  void forget_if_over(tlm::tlm_generic_payload& payload, const tlm::tlm_phase& phase, tlm::tlm_sync_enum answer);
   unsigned int transport_dbg(int initiator, tlm::tlm_generic_payload& payload);
   bool get_direct_mem_ptr(int initiator, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
   void invalidate_direct_mem_ptr(int window, sc_dt::uint64 start, sc_dt::uint64 end);
@@ -48,6 +62,7 @@ class bus : public sc_core::sc_module {
   sc_core::sc_time latency_;
   sc_core::sc_vector<initiator_side> initiators_;
   sc_core::sc_vector<target_side> targets_;
+  std::unordered_map<const tlm::tlm_generic_payload*, route> under_way_;
   std::uint64_t unmapped_ = 0;
 };
 

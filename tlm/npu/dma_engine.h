@@ -1,10 +1,11 @@
 // The load DMA (dma_load, dma_gather) and the store DMA: two instances of one engine.
 //
 // Bursts are issued in order, at least dma_issue_cycles and the scratchpad width apart, with at most
-// dma_max_outstanding in flight: burst n is issued no earlier than burst n - dma_max_outstanding is complete. They go
-// through b_transport with their issue time as delay, so the engine waits once per quantum and not once per burst. When
-// its last burst is issued the next descriptor may start; a descriptor is complete, in order, when its last burst is,
-// rounded up to an edge. A gather first reads its list of indices.
+// dma_max_outstanding in flight. They are handed over with their issue time as offset, so the engine waits once per
+// quantum and not once per burst. Answers may come inside the call or later, in any order, each with the time its burst
+// is complete: the engine counts answers and relies on no order. When its last burst is issued the next descriptor may
+// start; a descriptor is complete, in order, when all its bursts are, rounded up to an edge. A gather first reads its
+// list of indices.
 //
 // Bytes move when a burst is handed to the memory, between start and completion of the descriptor. A burst answered
 // with an error stops the descriptor and its queue with bus_error; bytes moved before stay moved.
@@ -27,13 +28,15 @@ class dma_engine : public engine {
   void clear() override;
 
  private:
-  // A descriptor whose bursts are all issued.
-  struct draining {
+  // A descriptor begun and not complete.
+  struct work {
     in_flight* item;
     bank_set banks;
     sc_core::sc_time begin;
-    sc_core::sc_time end;  // of the last burst
-    bool ok;
+    sc_core::sc_time end;          // of the latest of its bursts answered
+    std::uint32_t unanswered = 0;  // bursts
+    bool issued = false;           // all of them
+    bool ok = true;
   };
 
   void show(engine_state state) override;
@@ -41,21 +44,26 @@ class dma_engine : public engine {
   void drain_process();
   void serve();
   void drain();
-  bool issue_all(const gen::dma_descriptor& d);
-  bool issue_gather(const gen::dma_descriptor& d);
-  bool issue_segment(const gen::dma_descriptor& d, std::uint64_t dram, std::uint64_t scratchpad, std::uint64_t bytes);
-  bool issue(std::uint64_t dram, std::span<std::byte> data, gen::precision precision, gen::purpose purpose);
+  // Until a burst of the descriptor is answered with an error; false after one.
+  void issue_all(work& of, const gen::dma_descriptor& d);
+  void issue_gather(work& of, const gen::dma_descriptor& d);
+  bool issue_segment(work& of, const gen::dma_descriptor& d, std::uint64_t dram, std::uint64_t scratchpad,
+                     std::uint64_t bytes);
+  bool issue(work& of, std::uint64_t dram, std::span<std::byte> data, gen::precision precision, gen::purpose purpose);
+  // Makes room for a burst and returns when there is; waits while no answer tells.
+  sc_core::sc_time take_slot();
+  void answered(work& of, const memory_answer& answer);
 
   memory_port port_;
-  std::vector<sc_core::sc_time> outstanding_;  // completion times of the last dma_max_outstanding bursts, a ring
-  std::size_t oldest_ = 0;
+  // The bursts in flight, dma_max_outstanding at most: those not answered, and the ends of the others, earliest first.
+  std::uint32_t unanswered_ = 0;
+  std::deque<sc_core::sc_time> ends_;
+  sc_core::sc_event answer_arrival_;
   sc_core::sc_time next_issue_;
-  sc_core::sc_time last_end_;  // of the descriptor in issue
   std::vector<std::uint32_t> list_;
   engine_state issue_state_ = engine_state::idle;  // of the issuing process, whatever still drains
-  std::uint32_t in_work_ = 0;                      // descriptors begun and not complete
-  std::deque<draining> draining_;
-  sc_core::sc_event drain_arrival_;
+  std::deque<work> work_;                          // in order
+  sc_core::sc_event drain_arrival_;                // one is issued and answered
   sc_core::sc_time drawn_until_;
 };
 

@@ -64,12 +64,11 @@ void sequencer::serve_batch() {
   const std::uint64_t slot = first % ring.entries;
   const std::uint64_t count =
       std::min({queue_.tail() - first, ring.entries - slot, std::uint64_t{parts_.config.prefetch_descriptors}});
-  sc_core::sc_time delay;
-  const bool ok =
+  const memory_answer fetched =
       fetch_port_.read(ring.base + slot * gen::descriptor_bytes, std::as_writable_bytes(std::span(batch_).first(count)),
-                       gen::precision::raw, gen::purpose::commands, delay);
-  parts_.wait_until(sc_core::sc_time_stamp() + delay);
-  if (!ok) {
+                       gen::precision::raw, gen::purpose::commands);
+  parts_.wait_until(fetched.end);
+  if (!fetched.ok) {
     queue_.fail(first, {}, error_code::bus_error, parts_.clock.now());
     return;
   }
@@ -123,11 +122,11 @@ bool sequencer::write_record(const notice& item) {
   const gen::completion_record record{static_cast<std::uint32_t>(item.index), static_cast<std::uint16_t>(item.error),
                                       static_cast<std::uint16_t>(item.header.op), parts_.counts.cycles(item.end_edge)};
   const std::uint64_t slot = item.index % ring.entries;
-  sc_core::sc_time delay;
-  const bool ok = record_port_.write(ring.completion_base + slot * sizeof record, std::as_bytes(std::span(&record, 1)),
-                                     gen::precision::raw, gen::purpose::commands, delay);
-  parts_.wait_until(sc_core::sc_time_stamp() + delay);
-  return ok;
+  const memory_answer written =
+      record_port_.write(ring.completion_base + slot * sizeof record, std::as_bytes(std::span(&record, 1)),
+                         gen::precision::raw, gen::purpose::commands);
+  parts_.wait_until(written.end);
+  return written.ok;
 }
 
 }  // namespace dvp::npu

@@ -165,6 +165,98 @@ TEST(bus, direct_access_is_clipped_to_the_window_and_taken_back_at_its_addresses
   }
 }
 
+// Takes a request, answers when told to.
+class late_target : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<late_target> socket{"socket"};
+  std::vector<tlm::tlm_generic_payload*> requests;
+
+  explicit late_target(const sc_core::sc_module_name& name) : sc_module(name) {
+    socket.register_nb_transport_fw(this, &late_target::nb_transport_fw);
+  }
+  void answer(std::size_t request) {
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_time delay;
+    requests[request]->set_response_status(tlm::TLM_OK_RESPONSE);
+    socket->nb_transport_bw(*requests[request], phase, delay);
+  }
+
+ private:
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_time&) {
+    if (phase != tlm::BEGIN_REQ) return tlm::TLM_COMPLETED;
+    requests.push_back(&payload);
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+};
+
+// Keeps its payloads and ends a response in the call or with a phase of its own.
+class non_blocking_initiator : public sc_core::sc_module, public tlm::tlm_mm_interface {
+ public:
+  tlm_utils::simple_initiator_socket<non_blocking_initiator> socket{"socket"};
+  bool completes_in_call = true;
+  std::vector<const tlm::tlm_generic_payload*> answered;
+  int freed = 0;
+
+  explicit non_blocking_initiator(const sc_core::sc_module_name& name) : sc_module(name) {
+    socket.register_nb_transport_bw(this, &non_blocking_initiator::nb_transport_bw);
+  }
+  tlm::tlm_sync_enum begin(tlm::tlm_generic_payload& payload, std::uint64_t address, sc_time& delay) {
+    payload.set_mm(this);
+    payload.acquire();
+    payload.set_address(address);
+    payload.set_data_length(4);
+    payload.set_streaming_width(4);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    return socket->nb_transport_fw(payload, phase, delay);
+  }
+  void end(tlm::tlm_generic_payload& payload) {
+    tlm::tlm_phase phase = tlm::END_RESP;
+    sc_time delay;
+    socket->nb_transport_fw(payload, phase, delay);
+  }
+  void free(tlm::tlm_generic_payload*) override { ++freed; }
+
+ private:
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase&, sc_time&) {
+    answered.push_back(&payload);
+    return completes_in_call ? tlm::TLM_COMPLETED : tlm::TLM_ACCEPTED;
+  }
+};
+
+TEST(bus, non_blocking_accesses_come_back_in_any_order_with_their_own_address) {
+  non_blocking_initiator cpu("cpu"), npu("npu");
+  bus wires("wires", {{"ram", 0x1000, 0x100}}, 2, sc_time(3, sc_core::SC_NS));
+  late_target ram("ram");
+  cpu.socket.bind(wires.from_initiator(0));
+  npu.socket.bind(wires.from_initiator(1));
+  wires.to_target("ram").bind(ram.socket);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  npu.completes_in_call = false;
+  tlm::tlm_generic_payload first, second, lost;
+  sc_time delay(1, sc_core::SC_NS);
+  EXPECT_EQ(cpu.begin(first, 0x1010, delay), tlm::TLM_UPDATED);
+  EXPECT_EQ(delay, sc_time(4, sc_core::SC_NS));
+  EXPECT_EQ(npu.begin(second, 0x1020, delay), tlm::TLM_UPDATED);
+  ASSERT_EQ(ram.requests.size(), 2U);
+  EXPECT_EQ(ram.requests[0]->get_address(), 0x10U);
+  EXPECT_EQ(ram.requests[1]->get_address(), 0x20U);
+  ram.answer(1);
+  EXPECT_EQ(npu.answered, std::vector<const tlm::tlm_generic_payload*>{&second});
+  EXPECT_EQ(second.get_address(), 0x20U) << "the target's until END_RESP";
+  ram.answer(0);
+  EXPECT_EQ(cpu.answered, std::vector<const tlm::tlm_generic_payload*>{&first});
+  EXPECT_EQ(first.get_address(), 0x1010U);
+  npu.end(second);
+  EXPECT_EQ(second.get_address(), 0x1020U);
+  EXPECT_EQ(npu.begin(lost, 0x10fe, delay), tlm::TLM_COMPLETED);
+  EXPECT_EQ(lost.get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  EXPECT_EQ(wires.unmapped(), 1U);
+  for (tlm::tlm_generic_payload* payload : {&first, &second, &lost}) payload->release();
+  EXPECT_EQ(cpu.freed, 1) << "the bus kept a hold";
+  EXPECT_EQ(npu.freed, 2) << "the bus kept a hold";
+}
+
 TEST(bus, overlap_is_fatal_and_names_bus_and_windows) {
   test::throw_on_fatal();
   try {
