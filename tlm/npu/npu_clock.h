@@ -9,8 +9,7 @@ namespace dvp::npu {
 
 class npu_clock {
  public:
-  explicit npu_clock(std::uint64_t hz)
-      : period_(static_cast<double>((1'000'000'000'000 + hz / 2) / hz), sc_core::SC_PS) {}
+  explicit npu_clock(std::uint64_t hz) : period_(sc_core::sc_time::from_value((1'000'000'000'000 + hz / 2) / hz)) {}
 
   const sc_core::sc_time& period() const { return period_; }
   sc_core::sc_time cycles(std::uint64_t n) const { return period_ * static_cast<double>(n); }

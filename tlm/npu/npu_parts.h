@@ -32,7 +32,7 @@ struct npu_parts {
     if (cycles != 0) reset.wait(clock.cycles(cycles));
   }
   void wait_until(const sc_core::sc_time& time) {
-    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    const sc_core::sc_time& now = sc_core::sc_time_stamp();
     const sc_core::sc_time until = clock.time_of(clock.edge(std::max(time, now)));
     if (until > now) reset.wait(until - now);
   }
