@@ -95,10 +95,10 @@ tlm::tlm_sync_enum bus::nb_transport_fw(int initiator, tlm::tlm_generic_payload&
     payload.acquire();
     under_way_[&payload] = {static_cast<std::size_t>(initiator), *window, payload.get_address()};
     payload.set_address(payload.get_address() - map_[*window].base);
-    delay += latency_;
   }
   const std::size_t window = under_way_.at(&payload).window;
   const tlm::tlm_sync_enum answer = targets_[window]->nb_transport_fw(payload, phase, delay);
+  if (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP) delay += latency_;
   forget_if_over(payload, phase, answer);
   return answer;
 }
@@ -106,7 +106,11 @@ tlm::tlm_sync_enum bus::nb_transport_fw(int initiator, tlm::tlm_generic_payload&
 tlm::tlm_sync_enum bus::nb_transport_bw(int, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                         sc_core::sc_time& delay) {
   const std::size_t initiator = under_way_.at(&payload).initiator;
-  const tlm::tlm_sync_enum answer = initiators_[initiator]->nb_transport_bw(payload, phase, delay);
+  // The target's response is over when the initiator's is, less the way.
+  const sc_core::sc_time way = phase == tlm::BEGIN_RESP ? latency_ : sc_core::SC_ZERO_TIME;
+  sc_core::sc_time arrival = delay + way;
+  const tlm::tlm_sync_enum answer = initiators_[initiator]->nb_transport_bw(payload, phase, arrival);
+  if (answer != tlm::TLM_ACCEPTED) delay = arrival - way;
   forget_if_over(payload, phase, answer);
   return answer;
 }

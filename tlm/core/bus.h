@@ -1,7 +1,9 @@
 // Interconnect without contention: any number of initiators, one target per window of the address map.
 //
 // Routes b_transport, nb_transport, transport_dbg and DMI requests; the target sees addresses relative to its window,
-// the initiator gets its own address back. Each access adds the stated latency once, before the target sees it; DMI
+// the initiator gets its own address back. Each access adds the stated latency once: a blocking one before the target
+// sees it, a non-blocking one to its response on the way back, so that requests can be as dense as the target takes
+// them and responses as dense as it sends them. One that ends early, with TLM_COMPLETED for BEGIN_REQ, adds none. DMI
 // latencies grow by the same. Concurrent accesses pass each other; a non-blocking one is the target's from BEGIN_REQ
 // until TLM_COMPLETED or END_RESP, and its phases pass through unchanged.
 //

@@ -2,65 +2,50 @@
 
 #include <sstream>
 
-#include "tlm/core/access_tag.h"
-
 namespace dvp::core {
 
-namespace {
-
-// What a target must leave alone.
-struct attributes {
-  tlm::tlm_command command;
-  unsigned char* data;
-  unsigned int length;
-  unsigned char* enables;
-  unsigned int enables_length;
-  unsigned int streaming_width;
-  const access_tag* tag;
-
-  explicit attributes(const tlm::tlm_generic_payload& payload)
-      : command(payload.get_command()),
-        data(payload.get_data_ptr()),
-        length(payload.get_data_length()),
-        enables(payload.get_byte_enable_ptr()),
-        enables_length(payload.get_byte_enable_length()),
-        streaming_width(payload.get_streaming_width()),
-        tag(payload.get_extension<access_tag>()) {}
-  bool operator==(const attributes&) const = default;
-};
-
-bool same_tag(const access_tag& a, const access_tag& b) {
-  return a.precision == b.precision && a.purpose == b.purpose && a.elements == b.elements;
-}
-
-}  // namespace
-
 protocol_checker::protocol_checker(const sc_core::sc_module_name& name)
-    : sc_module(name), from_initiator("from_initiator"), to_target("to_target") {
+    : sc_module(name),
+      from_initiator("from_initiator"),
+      to_target("to_target"),
+      phases_([this](const char* what) { broken(what); }) {
   from_initiator.register_b_transport(this, &protocol_checker::b_transport);
+  from_initiator.register_nb_transport_fw(this, &protocol_checker::nb_transport_fw);
   from_initiator.register_transport_dbg(this, &protocol_checker::transport_dbg);
   from_initiator.register_get_direct_mem_ptr(this, &protocol_checker::get_direct_mem_ptr);
+  to_target.register_nb_transport_bw(this, &protocol_checker::nb_transport_bw);
   to_target.register_invalidate_direct_mem_ptr(this, &protocol_checker::invalidate_direct_mem_ptr);
 }
 
 void protocol_checker::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  require(payload.get_data_length() > 0, "data length is 0");
-  require(payload.get_data_ptr() != nullptr, "data pointer is null");
-  require(payload.get_streaming_width() > 0, "streaming width is 0");
-  require(payload.get_byte_enable_ptr() == nullptr || payload.get_byte_enable_length() > 0, "byte enables of length 0");
-  require(payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE, "response status is set before the access");
-  require(!payload.is_dmi_allowed(), "DMI hint is set before the access");
-
-  const attributes before(payload);
-  const access_tag tag_before = tag_of(payload);
+  const broken_rule tell = [this](const char* what) { broken(what); };
+  check_request(payload, tell);
+  const payload_attributes before(payload);
   const sc_core::sc_time local_before = sc_core::sc_time_stamp() + delay;
 
   to_target->b_transport(payload, delay);
 
   require(payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE, "target left the response INCOMPLETE");
-  require(attributes(payload) == before, "target changed an attribute or replaced the access tag");
-  require(same_tag(tag_of(payload), tag_before), "target changed the access tag");
+  before.check_unchanged(payload, tell);
   require(sc_core::sc_time_stamp() + delay >= local_before, "target took time back");
+}
+
+tlm::tlm_sync_enum protocol_checker::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                     sc_core::sc_time& delay) {
+  const phase_rules::call entry{phase, delay};
+  phases_.forward(payload, entry);
+  const tlm::tlm_sync_enum answer = to_target->nb_transport_fw(payload, phase, delay);
+  phases_.forward_returned(payload, entry, answer, {phase, delay});
+  return answer;
+}
+
+tlm::tlm_sync_enum protocol_checker::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                     sc_core::sc_time& delay) {
+  const phase_rules::call entry{phase, delay};
+  phases_.backward(payload, entry);
+  const tlm::tlm_sync_enum answer = from_initiator->nb_transport_bw(payload, phase, delay);
+  phases_.backward_returned(payload, entry, answer, {phase, delay});
+  return answer;
 }
 
 unsigned int protocol_checker::transport_dbg(tlm::tlm_generic_payload& payload) {
@@ -83,8 +68,7 @@ void protocol_checker::invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uin
   from_initiator->invalidate_direct_mem_ptr(start, end);
 }
 
-void protocol_checker::require(bool rule, const char* what) {
-  if (rule) return;
+void protocol_checker::broken(const char* what) {
   std::ostringstream sentence;
   sentence << name() << " at " << sc_core::sc_time_stamp() << ": " << what;
   violations_.push_back(sentence.str());

@@ -1,10 +1,10 @@
 #include "tlm/memory/simple_memory.h"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 
+#include "tlm/core/byte_access.h"
 #include "tlm/core/sim_time.h"
 
 namespace dvp::memory {
@@ -45,12 +45,9 @@ simple_memory::simple_memory(const sc_core::sc_module_name& name, const simple_m
       socket("socket"),
       config_(checked(config, this->name())),
       pages_(config.bytes),
-      figures_(figures),
       timeline_(timeline),
       slices_(timeline, "system", basename(), "bytes", config.timeline_gap),
-      bytes_read_(figures.counter(path("bytes_read"))),
-      bytes_written_(figures.counter(path("bytes_written"))),
-      accesses_(figures.counter(path("accesses"))),
+      traffic_(figures, basename()),
       busy_ps_(figures.counter(path("busy_ps"))),
       direct_grants_(figures.counter(path("direct_grants"))),
       core_pj_(figures.gauge(path("energy.core_pj_modelled"))),
@@ -70,24 +67,15 @@ void simple_memory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_t
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     return;
   }
-  const std::uint64_t length = payload.get_data_length();
-  const std::uint64_t touched = std::min<std::uint64_t>(length, payload.get_streaming_width());
-  if (touched == 0) {
-    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+  const tlm::tlm_response_status status = core::check_bytes(payload, config_.bytes);
+  if (status != tlm::TLM_OK_RESPONSE) {
+    payload.set_response_status(status);
     return;
   }
-  if (payload.get_byte_enable_ptr() != nullptr && payload.get_byte_enable_length() == 0) {
-    payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-    return;
-  }
-  if (!holds(payload.get_address(), touched)) {
-    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return;
-  }
-  move(payload);
+  core::move_bytes(payload, data());
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   const sc_core::sc_time start = std::max(now + delay, bus_free_);
-  bus_free_ = start + transfer_time(length);
+  bus_free_ = start + transfer_time(payload.get_data_length());
   delay = bus_free_ + config_.latency - now;
   account(payload, start, bus_free_);
   payload.set_dmi_allowed(config_.direct_memory);
@@ -95,22 +83,12 @@ void simple_memory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_t
 }
 
 unsigned int simple_memory::transport_dbg(tlm::tlm_generic_payload& payload) {
-  const std::uint64_t length = payload.get_data_length();
-  if (length == 0 || !holds(payload.get_address(), length)) return 0;
-  std::uint8_t* stored = data() + payload.get_address();
-  if (payload.is_read()) {
-    std::memcpy(payload.get_data_ptr(), stored, length);
-  } else if (payload.is_write()) {
-    std::memcpy(stored, payload.get_data_ptr(), length);
-  } else {
-    return 0;
-  }
-  return static_cast<unsigned int>(length);
+  return core::move_debug_bytes(payload, data(), config_.bytes);
 }
 
 bool simple_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
   dmi.init();
-  if (!config_.direct_memory || !holds(payload.get_address(), 1)) {
+  if (!config_.direct_memory || !core::is_inside(payload.get_address(), 1, config_.bytes)) {
     dmi.set_start_address(payload.get_address());
     dmi.set_end_address(payload.get_address());
     return false;
@@ -125,31 +103,6 @@ bool simple_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::t
   return true;
 }
 
-bool simple_memory::holds(std::uint64_t address, std::uint64_t length) const {
-  return length <= config_.bytes && address <= config_.bytes - length;
-}
-
-void simple_memory::move(tlm::tlm_generic_payload& payload) {
-  std::uint8_t* stored = data() + payload.get_address();
-  std::uint8_t* moved = payload.get_data_ptr();
-  const std::uint32_t length = payload.get_data_length();
-  const std::uint32_t width = payload.get_streaming_width();
-  const std::uint8_t* enables = payload.get_byte_enable_ptr();
-  const std::uint32_t enables_length = payload.get_byte_enable_length();
-  if (enables == nullptr && width >= length) {
-    payload.is_read() ? std::memcpy(moved, stored, length) : std::memcpy(stored, moved, length);
-    return;
-  }
-  for (std::uint32_t i = 0; i < length; ++i) {
-    if (enables != nullptr && enables[i % enables_length] != TLM_BYTE_ENABLED) continue;
-    if (payload.is_read()) {
-      moved[i] = stored[i % width];
-    } else {
-      stored[i % width] = moved[i];
-    }
-  }
-}
-
 sc_core::sc_time simple_memory::transfer_time(std::uint64_t length) const {
   constexpr std::uint64_t ps_per_second = 1'000'000'000'000;
   const wide scaled = static_cast<wide>(length) * ps_per_second + (config_.bytes_per_second - 1);
@@ -162,20 +115,8 @@ void simple_memory::account(const tlm::tlm_generic_payload& payload, const sc_co
   const core::access_tag& tag = core::tag_of(payload);
   const bool write = payload.is_write();
   const std::uint64_t bytes = payload.get_data_length();
-  ++accesses_;
-  (write ? bytes_written_ : bytes_read_) += bytes;
+  traffic_.count(write, tag, bytes);
   busy_ps_ += core::picoseconds(end - begin);
-
-  const std::size_t purpose = static_cast<std::size_t>(tag.purpose) % purposes;
-  const std::size_t precision = static_cast<std::size_t>(tag.precision) % precisions;
-  const char* direction = write ? "write" : "read";
-  std::uint64_t*& traffic = traffic_[((write ? 1 : 0) * purposes + purpose) * precisions + precision];
-  if (traffic == nullptr) {
-    const std::string figure = std::string("traffic.") + direction + '.' + gen::name_of(tag.purpose) + '.' +
-                               gen::name_of(tag.precision) + "_bytes";
-    traffic = &figures_.counter(path(figure.c_str()));
-  }
-  *traffic += bytes;
 
   // Writes are always stored as 8-bit elements, whatever the tag says.
   const std::uint64_t p = write ? 8 : delivered_bits(tag.precision);
@@ -186,7 +127,9 @@ void simple_memory::account(const tlm::tlm_generic_payload& payload, const sc_co
   down_pj_ = static_cast<double>(down_bits_) * config_.e_down_pj_per_bit;
   total_pj_ = core_pj_ + down_pj_;
 
-  if (timeline_.on()) slices_.add(std::string(direction) + ' ' + gen::name_of(tag.purpose), begin, end, bytes);
+  if (timeline_.on()) {
+    slices_.add(std::string(write ? "write " : "read ") + gen::name_of(tag.purpose), begin, end, bytes);
+  }
 }
 
 }  // namespace dvp::memory

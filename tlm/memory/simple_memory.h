@@ -22,18 +22,18 @@
 // access, all writes included, counts its bytes with p = 8.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <systemc>
 #include <tlm>
 
 #include "tlm/core/access_tag.h"
+#include "tlm/core/host_pages.h"
+#include "tlm/core/memory_seat.h"
 #include "tlm/core/merged_slices.h"
 #include "tlm/core/statistics.h"
 #include "tlm/core/timeline.h"
-#include "tlm/memory/host_pages.h"
+#include "tlm/core/traffic_figures.h"
 #include "tlm_utils/simple_target_socket.h"
 
 namespace dvp::memory {
@@ -49,7 +49,7 @@ struct simple_memory_config {
   sc_core::sc_time timeline_gap;
 };
 
-class simple_memory : public sc_core::sc_module {
+class simple_memory : public sc_core::sc_module, public core::memory_seat {
  public:
   // A configuration out of range is a fatal report with the module's name. Figures and timeline outlive the module.
   simple_memory(const sc_core::sc_module_name& name, const simple_memory_config& config, core::statistics& figures,
@@ -57,35 +57,28 @@ class simple_memory : public sc_core::sc_module {
 
   tlm_utils::simple_target_socket<simple_memory> socket;
 
-  // The stored bytes, for loaders and checks on the host side; zero where nobody wrote.
-  std::uint8_t* data() { return pages_.data(); }
-  std::uint64_t bytes() const { return config_.bytes; }
+  // memory_seat; the figures are always current.
+  void serve(tlm::tlm_initiator_socket<>& from) override { from.bind(socket); }
+  std::uint8_t* data() override { return pages_.data(); }
+  std::uint64_t bytes() const override { return config_.bytes; }
+  void update_figures() override {}
 
  private:
-  static constexpr std::size_t purposes = 16;
-  static constexpr std::size_t precisions = 8;
-
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned int transport_dbg(tlm::tlm_generic_payload& payload);
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
   void end_of_simulation() override { slices_.flush(); }
 
   std::string path(const char* figure) const;
-  bool holds(std::uint64_t address, std::uint64_t length) const;
-  void move(tlm::tlm_generic_payload& payload);
   sc_core::sc_time transfer_time(std::uint64_t length) const;
   void account(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& begin, const sc_core::sc_time& end);
 
   simple_memory_config config_;
-  host_pages pages_;
+  core::host_pages pages_;
   sc_core::sc_time bus_free_;
-  core::statistics& figures_;
   core::timeline& timeline_;
   core::merged_slices slices_;
-  std::array<std::uint64_t*, 2 * purposes * precisions> traffic_{};
-  std::uint64_t& bytes_read_;
-  std::uint64_t& bytes_written_;
-  std::uint64_t& accesses_;
+  core::traffic_figures traffic_;
   std::uint64_t& busy_ps_;
   std::uint64_t& direct_grants_;
   std::uint64_t core_bits_ = 0;

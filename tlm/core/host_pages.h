@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dvp::memory {
+namespace dvp::core {
 
 class host_pages {
  public:
@@ -21,4 +21,4 @@ class host_pages {
   std::uint8_t* data_;
 };
 
-}  // namespace dvp::memory
+}  // namespace dvp::core

@@ -1,4 +1,4 @@
-#include "tlm/memory/host_pages.h"
+#include "tlm/core/host_pages.h"
 
 #include <sys/mman.h>
 
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace dvp::memory {
+namespace dvp::core {
 
 namespace {
 
@@ -26,4 +26,4 @@ host_pages::~host_pages() {
   munmap(data_, bytes_);
 }
 
-}  // namespace dvp::memory
+}  // namespace dvp::core
