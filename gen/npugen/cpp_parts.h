@@ -28,5 +28,6 @@ rendered_file cpp_records(const record_file& file);
 rendered_file cpp_numbers(const number_formats& numbers);
 rendered_file cpp_system(const system_map& system);
 rendered_file cpp_arrays(const std::vector<array_config>& arrays);
+rendered_file cpp_dram(const specification& spec);
 
 }  // namespace dvp::npugen

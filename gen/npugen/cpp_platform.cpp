@@ -65,13 +65,19 @@ rendered_file cpp_arrays(const std::vector<array_config>& arrays) {
   out.line("const char* name;");
   out.line("std::uint32_t rows;                 // reduction indices per fold");
   out.line("std::uint32_t columns;              // tokens per tile");
-  out.line("std::uint32_t lane_bits;            // width of a streamed element");
+  out.line("std::uint32_t lane_bits;            // width of a row's lane of the stream");
+  out.line("bool packing;                       // beats of up to two q4 or four q2 vectors");
+  out.line("std::uint32_t adder_stages;         // cycles of an addition");
+  out.line("bool double_buffered;               // two banks of stationary values");
+  out.line("bool output_buffer;                 // results leave through a buffer of two entries");
   out.line("std::uint32_t accumulator_vectors;  // most streamed vectors of one job");
   out.outdent(2).line("};").line();
   out.line("inline constexpr array_config arrays[] = {").indent(4);
   for (const array_config& item : arrays) {
+    const auto truth = [](bool value) { return value ? "true" : "false"; };
     out.comment(item.doc).line("{", quoted(item.name), ", ", item.rows, ", ", item.columns, ", ", item.lane_bits, ", ",
-                               item.accumulator_vectors, "},");
+                               truth(item.packing), ", ", item.adder_stages, ", ", truth(item.double_buffered), ", ",
+                               truth(item.output_buffer), ", ", item.accumulator_vectors, "},");
   }
   out.outdent(4).line("};").line();
   out.comment("The configuration of that name, or nullptr.");

@@ -160,7 +160,22 @@ struct array_config {
   std::string file;
   std::string name;
   std::string doc;
-  std::uint32_t rows = 0, columns = 0, lane_bits = 0, accumulator_vectors = 0;
+  std::uint32_t rows = 0, columns = 0, lane_bits = 0, adder_stages = 0, accumulator_bits = 0, accumulator_vectors = 0;
+  bool packing = false;
+  bool double_buffered = false;
+  bool output_buffer = false;  // back_pressure is "buffered"
+
+  // Vectors whose sums the array keeps apart in one beat.
+  std::uint32_t slots() const { return packing ? 4 : 1; }
+};
+
+// Part of a DRAM's description. The models read the text itself: what depends on density, bank mode and burst length is
+// worked out when a memory is configured.
+struct dram_file {
+  std::string file;
+  std::string name;
+  std::string doc;
+  std::string text;  // the JSON, checked
 };
 
 struct specification {
@@ -169,8 +184,10 @@ struct specification {
   number_formats numbers;
   system_map system;
   std::vector<array_config> arrays;
+  std::vector<dram_file> dram_standards;
+  std::vector<dram_file> dram_speeds;
 
-  // The relative paths of all files, sorted.
+  // The relative paths of all files that registers and packages come from, sorted: all but those of dram.
   std::vector<std::string> sources() const;
 };
 

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::json;
 
-constexpr std::array<std::string_view, 4> specification_folders{"arrays", "blocks", "formats", "system"};
+constexpr std::array<std::string_view, 5> specification_folders{"arrays", "blocks", "dram", "formats", "system"};
 constexpr std::string_view schema_folder = "schemas";
 
 std::string read_text(const fs::path& path) {
@@ -57,7 +57,7 @@ void check_folder(const fs::path& directory, const fs::path& folder) {
   if (name != schema_folder &&
       std::find(specification_folders.begin(), specification_folders.end(), name) == specification_folders.end()) {
     throw spec_error(directory.string(), "", "folder '" + name + "' is not part of a specification",
-                     "the folders are arrays, blocks, formats, system and schemas");
+                     "the folders are arrays, blocks, dram, formats, system and schemas");
   }
 }
 

@@ -148,9 +148,13 @@ void arrays_section(text_file& out, const std::vector<array_config>& arrays) {
   std::vector<row> rows;
   for (const array_config& item : arrays) {
     rows.push_back({item.name, number(item.rows), number(item.columns), number(item.lane_bits),
-                    number(item.accumulator_vectors), item.doc});
+                    item.packing ? "yes" : "no", number(item.adder_stages), item.double_buffered ? "2" : "1",
+                    item.output_buffer ? "buffered" : "stall", number(item.accumulator_vectors), item.doc});
   }
-  table(out, {"name", "rows", "columns", "lane bits", "accumulator vectors", "meaning"}, rows);
+  table(out,
+        {"name", "rows", "columns", "lane bits", "packing", "adder stages", "banks", "back-pressure",
+         "accumulator vectors", "meaning"},
+        rows);
 }
 
 }  // namespace

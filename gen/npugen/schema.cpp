@@ -22,11 +22,10 @@ constexpr std::string_view schema_prefix = "../schemas/";
 constexpr std::size_t longest_shown_value = 40;
 
 // Which schema belongs in which folder.
-const std::multimap<std::string, std::string> schemas_of_folder{{"arrays", "array.schema.json"},
-                                                                {"blocks", "block.schema.json"},
-                                                                {"formats", "numbers.schema.json"},
-                                                                {"formats", "records.schema.json"},
-                                                                {"system", "system.schema.json"}};
+const std::multimap<std::string, std::string> schemas_of_folder{
+    {"arrays", "array.schema.json"},       {"blocks", "block.schema.json"},    {"dram", "dram_speed.schema.json"},
+    {"dram", "dram_standard.schema.json"}, {"formats", "numbers.schema.json"}, {"formats", "records.schema.json"},
+    {"system", "system.schema.json"}};
 
 // A value of the file, the part of the schema that rules it, and its key path.
 class place {

@@ -146,6 +146,10 @@ rendered_file sv_package(const specification& spec) {
     out.word({"array", item.name, "rows"}, item.rows);
     out.word({"array", item.name, "columns"}, item.columns);
     out.word({"array", item.name, "lane_bits"}, item.lane_bits);
+    out.word({"array", item.name, "slots"}, item.slots());
+    out.word({"array", item.name, "adder_stages"}, item.adder_stages);
+    out.word({"array", item.name, "banks"}, item.double_buffered ? 2 : 1);
+    out.word({"array", item.name, "output_buffer"}, item.output_buffer ? 1 : 0);
     out.word({"array", item.name, "accumulator_vectors"}, item.accumulator_vectors);
   }
   return {"sv/dvp_pkg.sv", out.finish()};

@@ -14,6 +14,8 @@ std::string sv_range(std::uint32_t bits);                         // "[11:0]"; e
 
 rendered_file sv_package(const specification& spec);
 rendered_file sv_block_registers(const block& item);
+// The same behind rtl/common/axi_lite_port.sv.
+rendered_file sv_block_axi_lite(const block& item);
 // Fixes the parameters of the hand-written module systolic_array and gives its ports plain widths.
 rendered_file sv_array_wrapper(const array_config& config);
 

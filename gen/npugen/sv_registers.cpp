@@ -1,7 +1,10 @@
 // <block>_regs.sv: storage and access rules of a block's registers; the block's own behaviour meets it at ports.
+// <block>_axi_lite.sv: the same behind an AXI4-Lite port.
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 #include "gen/npugen/sv_parts.h"
 #include "gen/npugen/text.h"
@@ -61,12 +64,55 @@ std::string signal(std::uint32_t bits, const std::string& name) {
   return "logic " + range + (range.empty() ? "" : " ") + name;
 }
 
+std::uint32_t address_bits(const block& item) {
+  return static_cast<std::uint32_t>(std::bit_width(item.window_bytes - 1));
+}
+
+struct bank_port {
+  const char* direction;
+  std::uint32_t bits;
+  std::string name;
+};
+
+// The ports at which the block's own behaviour meets its registers.
+std::vector<bank_port> hardware_ports(const std::vector<bank_entry>& entries) {
+  std::vector<bank_port> ports;
+  for (const bank_entry& entry : entries) {
+    const auto count = static_cast<std::uint32_t>(entry.offsets.size());
+    for (const register_field& field : entry.info->fields) {
+      const std::string name = entry.name + "_" + field.name;
+      if (entry.info->hardware) {
+        ports.push_back({"input ", count * field.width, name + "_i"});
+      } else if (stored(field)) {
+        ports.push_back({"output", count * field.width, name + "_o"});
+      }
+      if (field.access == access_mode::w1c) {
+        ports.push_back({"input ", count * field.width, name + "_set_i"});
+      } else if (field.access == access_mode::w1s) {
+        ports.push_back({"input ", count * field.width, name + "_clear_i"});
+      }
+    }
+    if (entry.info->hardware) {
+      ports.push_back({"output", count, entry.name + "_read_o"});
+    } else if (writable(entry)) {
+      ports.push_back({"output", count, entry.name + "_write_o"});
+    }
+  }
+  return ports;
+}
+
+// The port list of a module whose first line is written; leaves the body indented.
+void declare(text_file& out, const std::vector<bank_port>& ports) {
+  for (const bank_port& port : ports) {
+    out.line(port.direction, " ", signal(port.bits, port.name), &port == &ports.back() ? "" : ",");
+  }
+  out.outdent(2).line(");").indent(2);
+}
+
 class bank_module {
  public:
   explicit bank_module(const block& item)
-      : item_(item),
-        entries_(bank_entries(item)),
-        address_bits_(static_cast<std::uint32_t>(std::bit_width(item.window_bytes - 1))) {}
+      : item_(item), entries_(bank_entries(item)), address_bits_(address_bits(item)) {}
 
   std::string text() {
     contract();
@@ -103,48 +149,19 @@ class bank_module {
     out_.line("module ", item_.name, "_regs (").indent(2);
   }
 
-  void port(const char* direction, std::uint32_t bits, const std::string& name) {
-    ports_.push_back(std::string(direction) + " " + signal(bits, name));
-  }
-
   void ports() {
-    port("input ", 1, "clk_i");
-    port("input ", 1, "rst_ni");
-    port("input ", 1, "valid_i");
-    port("input ", 1, "write_i");
-    port("input ", address_bits_, "address_i");
-    port("input ", 32, "wdata_i");
-    port("output", 32, "rdata_o");
-    port("output", 1, "error_o");
-    for (const bank_entry& entry : entries_) {
-      register_ports(entry);
+    std::vector<bank_port> ports{{"input ", 1, "clk_i"},
+                                 {"input ", 1, "rst_ni"},
+                                 {"input ", 1, "valid_i"},
+                                 {"input ", 1, "write_i"},
+                                 {"input ", address_bits_, "address_i"},
+                                 {"input ", 32, "wdata_i"},
+                                 {"output", 32, "rdata_o"},
+                                 {"output", 1, "error_o"}};
+    for (const bank_port& hardware : hardware_ports(entries_)) {
+      ports.push_back(hardware);
     }
-    for (std::size_t i = 0; i < ports_.size(); ++i) {
-      out_.line(ports_[i], i + 1 < ports_.size() ? "," : "");
-    }
-    out_.outdent(2).line(");").indent(2);
-  }
-
-  void register_ports(const bank_entry& entry) {
-    const auto count = static_cast<std::uint32_t>(entry.offsets.size());
-    for (const register_field& field : entry.info->fields) {
-      const std::string name = entry.name + "_" + field.name;
-      if (entry.info->hardware) {
-        port("input ", count * field.width, name + "_i");
-      } else if (stored(field)) {
-        port("output", count * field.width, name + "_o");
-      }
-      if (field.access == access_mode::w1c) {
-        port("input ", count * field.width, name + "_set_i");
-      } else if (field.access == access_mode::w1s) {
-        port("input ", count * field.width, name + "_clear_i");
-      }
-    }
-    if (entry.info->hardware) {
-      port("output", count, entry.name + "_read_o");
-    } else if (writable(entry)) {
-      port("output", count, entry.name + "_write_o");
-    }
+    declare(out_, ports);
   }
 
   // One line per register, or per register and element: whether it is written or, with hardware, read.
@@ -268,14 +285,96 @@ class bank_module {
   const block& item_;
   std::vector<bank_entry> entries_;
   std::uint32_t address_bits_;
-  std::vector<std::string> ports_;
   text_file out_;
 };
+
+constexpr std::uint32_t axi_data_bits = 32;
+
+// The bus ports of rtl/common/axi_lite_port.sv. Lint compares the two.
+std::vector<bank_port> axi_lite_ports(std::uint32_t address_bits) {
+  return {{"input ", 1, "awvalid_i"},
+          {"output", 1, "awready_o"},
+          {"input ", address_bits, "awaddr_i"},
+          {"input ", 1, "wvalid_i"},
+          {"output", 1, "wready_o"},
+          {"input ", axi_data_bits, "wdata_i"},
+          {"input ", axi_data_bits / 8, "wstrb_i"},
+          {"output", 1, "bvalid_o"},
+          {"input ", 1, "bready_i"},
+          {"output", 2, "bresp_o"},
+          {"input ", 1, "arvalid_i"},
+          {"output", 1, "arready_o"},
+          {"input ", address_bits, "araddr_i"},
+          {"output", 1, "rvalid_o"},
+          {"input ", 1, "rready_i"},
+          {"output", axi_data_bits, "rdata_o"},
+          {"output", 2, "rresp_o"}};
+}
+
+using connection = std::pair<std::string, std::string>;  // port, signal
+
+void instance(text_file& out, const std::string& head, const std::vector<connection>& connections) {
+  out.line().line(head, " (").indent(2);
+  for (const connection& item : connections) {
+    out.line(".", item.first, "(", item.second, ")", &item == &connections.back() ? "" : ",");
+  }
+  out.outdent(2).line(");");
+}
 
 }  // namespace
 
 rendered_file sv_block_registers(const block& item) {
   return {"sv/" + item.name + "_regs.sv", bank_module(item).text()};
+}
+
+rendered_file sv_block_axi_lite(const block& item) {
+  const std::uint32_t bits = address_bits(item);
+  const std::vector<bank_port> clocking{{"input ", 1, "clk_i"}, {"input ", 1, "rst_ni"}};
+  const std::vector<bank_port> bus = axi_lite_ports(bits);
+  const std::vector<bank_port> hardware = hardware_ports(bank_entries(item));
+  std::vector<bank_port> ports = clocking;
+  ports.insert(ports.end(), bus.begin(), bus.end());
+  ports.insert(ports.end(), hardware.begin(), hardware.end());
+
+  text_file out;
+  banner(out, {item.file});
+  out.line("//").comment(item.title + ", registers behind an AXI4-Lite port.").line("//");
+  out.comment("axi_lite_port in front of " + item.name +
+              "_regs: bus side, responses and timing are described there, registers and hardware ports in " +
+              item.name + "_regs. Addresses are byte offsets into the window.");
+  out.line("module ", item.name, "_axi_lite (").indent(2);
+  declare(out, ports);
+  out.line().line(signal(1, "request_valid"), ";").line(signal(1, "request_write"), ";");
+  out.line(signal(bits, "request_address"), ";").line(signal(axi_data_bits, "request_wdata"), ";");
+  out.line(signal(axi_data_bits, "response_rdata"), ";").line(signal(1, "response_error"), ";");
+
+  std::vector<connection> port_side, register_side;
+  const auto same = [](std::vector<connection>& side, const std::vector<bank_port>& names) {
+    for (const bank_port& port : names) {
+      side.emplace_back(port.name, port.name);
+    }
+  };
+  same(port_side, clocking);
+  same(port_side, bus);
+  for (const char* name : {"request_valid", "request_write", "request_address", "request_wdata"}) {
+    port_side.emplace_back(std::string(name) + "_o", name);
+  }
+  for (const char* name : {"response_rdata", "response_error"}) {
+    port_side.emplace_back(std::string(name) + "_i", name);
+  }
+  instance(out, "axi_lite_port #(.AddressBits(" + std::to_string(bits) + ")) u_port", port_side);
+
+  same(register_side, clocking);
+  register_side.insert(register_side.end(), {{"valid_i", "request_valid"},
+                                             {"write_i", "request_write"},
+                                             {"address_i", "request_address"},
+                                             {"wdata_i", "request_wdata"},
+                                             {"rdata_o", "response_rdata"},
+                                             {"error_o", "response_error"}});
+  same(register_side, hardware);
+  instance(out, item.name + "_regs u_regs", register_side);
+  out.outdent(2).line().line("endmodule");
+  return {"sv/" + item.name + "_axi_lite.sv", out.text()};
 }
 
 }  // namespace dvp::npugen

@@ -49,10 +49,20 @@ specification validate(const std::vector<source_file>& files) {
     array_names.add(file);
     spec.arrays.push_back(validate_array(file));
   }
+  const std::vector<node>& standards = by_schema["dram_standard.schema.json"];
+  for (const node& file : standards) {
+    spec.dram_standards.push_back(validate_dram_standard(file));
+  }
+  for (const node& file : by_schema["dram_speed.schema.json"]) {
+    spec.dram_speeds.push_back(validate_dram_speed(file, standards));
+  }
   const std::vector<node>& numbers = by_schema["numbers.schema.json"];
   const std::vector<node>& systems = by_schema["system.schema.json"];
   if (spec.arrays.empty()) {
     fail_without(files, "array configuration (arrays/*.json)");
+  }
+  if (spec.dram_standards.empty() || spec.dram_speeds.empty()) {
+    fail_without(files, "DRAM standard and speed (dram/*.json)");
   }
   if (numbers.empty()) {
     fail_without(files, "number formats (formats/numbers.json)");

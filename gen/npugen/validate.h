@@ -21,6 +21,8 @@ record_file validate_records(const node& file, name_scope& globals);
 number_formats validate_numbers(const node& file);
 array_config validate_array(const node& file);
 system_map validate_system(const node& file, const std::vector<block>& blocks);
+dram_file validate_dram_standard(const node& file);
+dram_file validate_dram_speed(const node& file, const std::vector<node>& standards);
 
 // Shared by them.
 enumeration validate_enumeration(const node& item, std::uint32_t bits);

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::uint32_t smallest_array = 2;
 constexpr std::uint32_t largest_array = 128;
+constexpr std::uint32_t most_adder_stages = 3;
+constexpr std::uint32_t fp32_bits = 32;
 constexpr std::uint32_t most_accumulator_vectors = 0xffff;  // npu.accumulator.vectors has 16 bits
 
 std::uint32_t array_side(const node& file, const char* key) {
@@ -131,11 +133,32 @@ array_config validate_array(const node& file) {
   if (result.lane_bits != 8 && result.lane_bits != 16) {
     file.child("lane_bits").fail(std::to_string(result.lane_bits) + " is not a lane width", "use 8 or 16");
   }
+  result.packing = file.flag("packing");
+  result.adder_stages = file.word("adder_stages");
+  if (result.adder_stages == 0 || result.adder_stages > most_adder_stages) {
+    file.child("adder_stages")
+        .fail("an addition cannot take " + std::to_string(result.adder_stages) + " cycles",
+              "use 1 to " + std::to_string(most_adder_stages));
+  }
+  result.double_buffered = file.flag("double_buffered");
+  result.accumulator_bits = file.word("accumulator_bits");
+  if (result.accumulator_bits != fp32_bits) {
+    file.child("accumulator_bits")
+        .fail("sums of " + std::to_string(result.accumulator_bits) + " bits would not have the bits of the models",
+              "use 32: partial sums are fp32");
+  }
+  result.output_buffer = file.text("back_pressure") == "buffered";
   result.accumulator_vectors = file.word("accumulator_vectors");
   if (result.accumulator_vectors == 0 || result.accumulator_vectors > most_accumulator_vectors) {
     file.child("accumulator_vectors")
         .fail(std::to_string(result.accumulator_vectors) + " vectors cannot be stored",
               "use 1 to " + std::to_string(most_accumulator_vectors));
+  }
+  if (result.accumulator_vectors < result.slots()) {
+    file.child("accumulator_vectors")
+        .fail("a packed beat holds " + std::to_string(result.slots()) + " vectors and the accumulator only " +
+                  std::to_string(result.accumulator_vectors),
+              "use " + std::to_string(result.slots()) + " or more, or switch packing off");
   }
   return result;
 }

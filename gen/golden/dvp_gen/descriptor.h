@@ -123,6 +123,9 @@ enum class precision : std::uint8_t {
   q2 = 3,
   // Plain bytes: no precision applies.
   raw = 4,
+  // No view at all: nothing is read or moved, the elements are only counted. Of memory accesses; no descriptor takes
+  // it.
+  q0 = 5,
 };
 
 // The enumerator's own name; "unknown" for any other value.
@@ -138,6 +141,8 @@ constexpr const char* name_of(precision value) {
       return "q2";
     case precision::raw:
       return "raw";
+    case precision::q0:
+      return "q0";
   }
   return "unknown";
 }

@@ -2,8 +2,14 @@
 // Source: gen/spec/arrays/edge_8x8.json
 // Command: npugen generate --spec gen/spec --out build/generated
 //
-// Smallest shipped array, for tests that need many tiles quickly.
-// The module systolic_array with Rows, Columns and LaneBits fixed; ports and timing are described there.
+// Small array without packing, for tests that need many tiles quickly.
+//
+// systolic_array with its parameters fixed; rtl/array/systolic_array.sv describes ports and rules. Here:
+// - load: a row of 8 bf16 values per cycle, two banks, one loaded while the other works
+// - stream: 8 lanes of 16 bits; vectors in a beat: bf16 1, q8 1, q4 1, q2 1 (stream_more_i is 0)
+// - result: 17 cycles after the vector's last beat, 1 slot of 8 fp32 sums; ready follows result_ready_i in the same
+// cycle
+// - reload: row r of a bank from cycle t + 1 r + 8 on, t being the cycle of the last beat that uses the bank
 module systolic_array_edge_8x8 (
   input  logic clk_i,
   input  logic rst_ni,
@@ -16,18 +22,25 @@ module systolic_array_edge_8x8 (
   input  logic stream_valid_i,
   output logic stream_ready_o,
   input  logic stream_bank_i,
-  input  logic stream_q8_i,
+  input  logic [1:0] stream_format_i,
+  input  logic stream_half_step_i,
+  input  logic [1:0] stream_more_i,
   input  logic [127:0] stream_data_i,
   input  logic [255:0] stream_preset_i,
   output logic result_valid_o,
   input  logic result_ready_i,
+  output logic [1:0] result_more_o,
   output logic [255:0] result_data_o
 );
 
   systolic_array #(
-    .Rows    (8),
-    .Columns (8),
-    .LaneBits(16)
+    .Rows        (8),
+    .Columns     (8),
+    .LaneBits    (16),
+    .Packing     (0),
+    .AdderStages (1),
+    .Banks       (2),
+    .OutputBuffer(0)
   ) u_array (
     .clk_i(clk_i),
     .rst_ni(rst_ni),
@@ -40,11 +53,14 @@ module systolic_array_edge_8x8 (
     .stream_valid_i(stream_valid_i),
     .stream_ready_o(stream_ready_o),
     .stream_bank_i(stream_bank_i),
-    .stream_q8_i(stream_q8_i),
+    .stream_format_i(stream_format_i),
+    .stream_half_step_i(stream_half_step_i),
+    .stream_more_i(stream_more_i),
     .stream_data_i(stream_data_i),
     .stream_preset_i(stream_preset_i),
     .result_valid_o(result_valid_o),
     .result_ready_i(result_ready_i),
+    .result_more_o(result_more_o),
     .result_data_o(result_data_o)
   );
 
