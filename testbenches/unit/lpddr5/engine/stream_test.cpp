@@ -1,0 +1,68 @@
+// Runs served in one step against the same runs burst by burst: bandwidth and energy within 2 %.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "testbenches/unit/lpddr5/engine/test_memory.h"
+
+namespace dvp::lpddr5::test {
+namespace {
+
+struct outcome {
+  double clocks;
+  double joules;
+  std::uint64_t streamed;
+};
+
+// Runs of `run` bytes one after another, every fourth from somewhere else, and some small random reads between.
+outcome read_runs(std::uint64_t stream_bytes, std::uint64_t run, std::uint8_t precision, refresh_policy refresh,
+                  std::uint32_t channels, const std::string& order) {
+  controller_config policies;
+  policies.refresh = refresh;
+  policies.stream_bytes = stream_bytes;
+  policies.tagged.core_feed = 4;
+  test_memory m(policies, channels, order);
+  random_numbers random(7);
+  cycles now = 0;
+  std::uint64_t address = 0;
+  for (std::uint64_t done = 0; done < std::uint64_t{16} << 20; done += run) {
+    if (random.below(4) == 0) address = random.below(m.memory.bytes() / run - 1) * run;
+    access a;
+    a.address = address % (m.memory.bytes() - run);
+    a.bytes = run;
+    a.precision = precision;
+    a.tagged = precision != 8;
+    m.submit(now, a);
+    now = m.memory.settle();
+    address += run;
+    for (std::uint64_t small = random.below(4); small != 0; --small) {
+      m.read(now, random.below(m.memory.bytes() / 32) * 32);
+      now = m.memory.settle();
+    }
+  }
+  const cycles end = m.memory.drain();
+  const auto& figures = m.memory.figures(end);
+  return {static_cast<double>(end), energy_of(figures, m.dev).total_j(), figures.streamed_reads};
+}
+
+TEST(stream, agrees_with_the_cycle_mode_within_two_percent) {
+  for (const char* order : {"row-bank-column-group-channel", "row-column-bank-channel", "row-bank-column-channel"}) {
+    for (const refresh_policy refresh : {refresh_policy::none, refresh_policy::all_bank, refresh_policy::per_bank}) {
+      for (const std::uint8_t p : {std::uint8_t{8}, std::uint8_t{4}}) {
+        const std::uint32_t channels = p == 8 ? 1 : 4;
+        const std::uint64_t run = std::uint64_t{256} << 10;
+        const outcome cycle = read_runs(0, run, p, refresh, channels, order);
+        const outcome stream = read_runs(1 << 14, run, p, refresh, channels, order);
+        const std::string what = std::string(order) + ", refresh " + std::to_string(static_cast<int>(refresh)) +
+                                 ", q" + std::to_string(p);
+        EXPECT_EQ(cycle.streamed, 0U);
+        EXPECT_EQ(stream.streamed, (16U << 20) / run);
+        EXPECT_NEAR(stream.clocks / cycle.clocks, 1, 0.02) << what;
+        EXPECT_NEAR(stream.joules / cycle.joules, 1, 0.02) << what;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dvp::lpddr5::test

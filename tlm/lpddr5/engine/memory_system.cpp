@@ -1,0 +1,219 @@
+#include "tlm/lpddr5/engine/memory_system.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "tlm/lpddr5/engine/access_splitter.h"
+#include "tlm/lpddr5/engine/channel.h"
+#include "tlm/lpddr5/engine/stream_rates.h"
+
+namespace dvp::lpddr5 {
+
+// What the channels tell is gathered per access here.
+struct memory_system::parts : burst_sink {
+  struct slot {
+    std::uint64_t id = 0;
+    cycles begin = 0;
+    cycles accepted = 0;
+    cycles finished = 0;
+    std::uint32_t unqueued = 0;
+    std::uint32_t unfinished = 0;
+    bool write = false;
+  };
+
+  parts(const device& d, const rule_table& rule_rows, const controller_config& policies, const address_mapping& map,
+        access_sink& listener, command_sink* commands)
+      : dev(d), rules(rule_rows), config(policies), mapping(map), sink(listener), splitter(dev, config, mapping) {
+    figures.channels.resize(mapping.channels());
+    for (std::uint32_t c = 0; c < mapping.channels(); ++c) {
+      channels.emplace_back(c, dev, rules, config, figures.channels[c], *this, commands);
+    }
+  }
+
+  void queued(const burst& b, cycles at) override {
+    slot& s = slots[b.access];
+    s.accepted = std::max(s.accepted, at);
+    if (--s.unqueued != 0) return;
+    --waiting;
+    last_event = std::max(last_event, s.accepted - config.frontend_cycles);
+    sink.accepted(s.id, s.accepted - config.frontend_cycles);
+  }
+
+  void finished(const burst& b, cycles at) override {
+    slot& s = slots[b.access];
+    s.finished = std::max(s.finished, at);
+    if (--s.unfinished != 0) return;
+    complete(s.id, s.begin, s.finished + config.backend_cycles, s.write);
+    free_slots.push_back(b.access);
+    --unfinished;
+  }
+
+  void complete(std::uint64_t id, cycles begin, cycles end, bool write) {
+    (write ? figures.write_latency : figures.read_latency).add(end - begin);
+    last_event = std::max(last_event, end);
+    sink.finished(id, end);
+  }
+
+  std::uint32_t take_slot() {
+    if (free_slots.empty()) {
+      slots.emplace_back();
+      return static_cast<std::uint32_t>(slots.size() - 1);
+    }
+    const std::uint32_t s = free_slots.back();
+    free_slots.pop_back();
+    return s;
+  }
+
+  void count(const access& a) {
+    ++(a.write ? figures.writes : figures.reads);
+    if (a.write) {
+      figures.write_bytes += a.bytes;
+      return;
+    }
+    figures.read_bytes += (a.bytes * a.precision + 7) / 8;
+    precision_figures& p = figures.by_precision[a.precision];
+    ++p.reads;
+    p.elements += a.bytes;
+  }
+
+  void submit(cycles at, const access& a);
+  void serve_in_one_step(cycles at, const access& a);
+
+  const device dev;
+  const rule_table rules;
+  const controller_config config;
+  const address_mapping mapping;
+  access_sink& sink;
+  access_splitter splitter;
+  system_figures figures;
+  std::deque<channel> channels;  // stable addresses
+  std::vector<slot> slots;
+  std::vector<std::uint32_t> free_slots;
+  std::size_t waiting = 0;
+  std::size_t unfinished = 0;
+  cycles now = 0;
+  cycles last_event = 0;
+  std::unique_ptr<stream_rates> rates;  // made by the first access served in one step
+};
+
+void memory_system::parts::submit(cycles at, const access& a) {
+  now = std::max(now, at);
+  count(a);
+  if (a.precision == 0 && !a.write) {
+    // Nothing is read: no command, no row, no time.
+    last_event = std::max(last_event, now);
+    sink.accepted(a.id, now);
+    complete(a.id, now, now, false);
+    return;
+  }
+  if (config.stream_bytes != 0 && !a.write && a.bytes >= config.stream_bytes) {
+    serve_in_one_step(now, a);
+    return;
+  }
+  const std::uint32_t s = take_slot();
+  const auto& pieces = splitter.split(a, s, figures.by_precision[a.write ? 0 : a.precision]);
+  slots[s] = slot{a.id, now, 0, 0, 0, 0, a.write};
+  slots[s].unqueued = slots[s].unfinished = static_cast<std::uint32_t>(pieces.size());
+  ++waiting;
+  ++unfinished;
+  for (const auto& p : pieces) channels[p.channel].push(now + config.frontend_cycles, p.what);
+}
+
+void memory_system::parts::serve_in_one_step(cycles at, const access& a) {
+  if (!rates) rates = std::make_unique<stream_rates>(dev, rules, config, mapping);
+  cycles begin = at + config.frontend_cycles;
+  for (auto& c : channels) {
+    while (!c.idle()) c.step(never);
+    begin = std::max(begin, c.free_from());
+  }
+  for (auto& c : channels) c.advance(begin);
+  const stream_rates::step step = rates->serve(a.bytes, a.precision, a.tagged, figures);
+  for (auto& c : channels) c.skip_to(begin + step.duration);
+  ++figures.streamed_reads;
+  figures.streamed_bytes += a.bytes;
+  sink.accepted(a.id, begin);
+  complete(a.id, at, begin + step.duration + step.latency + config.backend_cycles, false);
+  now = std::max(now, begin);
+}
+
+memory_system::memory_system(const device& d, const rule_table& rules, const controller_config& config,
+                             const address_mapping& mapping, access_sink& sink, command_sink* commands)
+    : parts_(std::make_unique<parts>(d, rules, config, mapping, sink, commands)) {}
+
+memory_system::~memory_system() = default;
+
+void memory_system::submit(cycles at, const access& a) {
+  parts_->submit(at, a);
+}
+
+void memory_system::advance(cycles until) {
+  for (auto& c : parts_->channels) c.advance(until);
+  parts_->now = std::max(parts_->now, until);
+}
+
+cycles memory_system::next_event() const {
+  if (parts_->unfinished == 0) return never;
+  cycles next = never;
+  for (auto& c : parts_->channels) next = std::min(next, c.next_event());
+  return next;
+}
+
+cycles memory_system::next_step() const {
+  cycles next = never;
+  for (auto& c : parts_->channels) next = std::min(next, c.next_step());
+  return next;
+}
+
+cycles memory_system::settle() {
+  for (auto& c : parts_->channels) {
+    while (!c.inbox_empty()) c.step(never);
+  }
+  cycles last = parts_->now;
+  for (auto& c : parts_->channels) last = std::max(last, c.last_queued() - parts_->config.frontend_cycles);
+  parts_->now = last;
+  return last;
+}
+
+cycles memory_system::drain() {
+  for (auto& c : parts_->channels) {
+    while (!c.idle()) c.step(never);
+    parts_->last_event = std::max(parts_->last_event, c.free_from());
+  }
+  return parts_->last_event;
+}
+
+std::size_t memory_system::waiting() const {
+  return parts_->waiting;
+}
+
+std::size_t memory_system::unfinished() const {
+  return parts_->unfinished;
+}
+
+const system_figures& memory_system::figures(cycles until) {
+  for (auto& c : parts_->channels) c.settle_figures(until);
+  parts_->figures.now = until;
+  return parts_->figures;
+}
+
+cycles memory_system::now() const {
+  return parts_->now;
+}
+
+std::uint64_t memory_system::bytes() const {
+  return parts_->mapping.bytes();
+}
+
+const device& memory_system::of() const {
+  return parts_->dev;
+}
+
+const controller_config& memory_system::config() const {
+  return parts_->config;
+}
+
+const address_mapping& memory_system::mapping() const {
+  return parts_->mapping;
+}
+
+}  // namespace dvp::lpddr5
