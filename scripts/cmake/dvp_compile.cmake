@@ -15,11 +15,15 @@ option(DVP_COVERAGE "Instrument for gcov" OFF)
 set(DVP_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 
 add_library(dvp_options INTERFACE)
-target_compile_options(dvp_options INTERFACE
+# Who uses an installed library has warnings of their own.
+set(build_only
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
   -Wno-restrict  # GCC 12 sees overlapping copies in "literal" + string where there are none (GCC bug 105651)
-  -ffp-contract=off $<$<BOOL:${DVP_WERROR}>:-Werror>)
-target_include_directories(dvp_options INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
+  $<$<BOOL:${DVP_WERROR}>:-Werror>)
+target_compile_options(dvp_options INTERFACE "$<BUILD_INTERFACE:${build_only}>" -ffp-contract=off)
+target_compile_features(dvp_options INTERFACE cxx_std_20)
+target_include_directories(dvp_options INTERFACE
+  "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR};${CMAKE_BINARY_DIR}/generated>" $<INSTALL_INTERFACE:include/dllm-vp>)
 if(DVP_SANITIZE)
   # Instrumented code hides initialisations from GCC 12, which then warns inside <regex>.
   target_compile_options(dvp_options INTERFACE -fsanitize=${DVP_SANITIZE} -fno-omit-frame-pointer

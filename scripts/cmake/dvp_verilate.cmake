@@ -1,7 +1,8 @@
 # Verilated models as libraries.
 #
-#   dvp_verilate_module(<target> TOP <module> SOURCES a.sv b.sv [DEPENDS target...])
-#       makes a static library <target> with the C++ model V<module>, tracing (FST) compiled in.
+#   dvp_verilate_module(<target> TOP <module> SOURCES a.sv b.sv [DEPENDS target...] [PARAMETERS Name=value...]
+#                       [OPTIONS option...])
+#       makes a static library <target> with the C++ model V<module>, tracing (FST) compiled in. OPTIONS go to Verilator.
 #   dvp_verilate(<config>)
 #       the array configuration gen/spec/arrays/<config>.json: dvp_verilated_<config> with Vsystolic_array_<config>.
 #       The name goes into the global property DVP_VERILATED_CONFIGS, from which tlm/cosim makes its table.
@@ -32,7 +33,8 @@ function(dvp_verilated_runtime)
 endfunction()
 
 function(dvp_verilate_module target)
-  cmake_parse_arguments(ARG "" "TOP" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TOP" "SOURCES;DEPENDS;PARAMETERS;OPTIONS" ${ARGN})
+  list(TRANSFORM ARG_PARAMETERS PREPEND "-G")
   dvp_verilated_runtime()
   set(dir "${CMAKE_CURRENT_BINARY_DIR}/${target}.dir")
   add_custom_command(
@@ -40,7 +42,8 @@ function(dvp_verilate_module target)
     BYPRODUCTS "${dir}/V${ARG_TOP}.h"
     COMMAND "${DVP_VERILATOR}" --cc -O3 --unroll-count 4 --x-assign unique --x-initial unique
             --trace-fst --trace-max-width 4096 --trace-max-array 64
-            --top-module ${ARG_TOP} --prefix V${ARG_TOP} --Mdir "${dir}" ${ARG_SOURCES}
+            --top-module ${ARG_TOP} --prefix V${ARG_TOP} --Mdir "${dir}" ${ARG_PARAMETERS} ${ARG_OPTIONS}
+            ${ARG_SOURCES}
     COMMAND "${CMAKE_COMMAND}" -DDIR=${dir} -DPREFIX=V${ARG_TOP} -P "${DVP_VERILATE_UNITY}"
     DEPENDS ${ARG_SOURCES} ${ARG_DEPENDS} "${DVP_VERILATE_UNITY}"
     COMMENT "Verilating ${ARG_TOP}"

@@ -7,9 +7,8 @@
 
 namespace dvp::npu {
 
-dma_engine::dma_engine(const sc_core::sc_module_name& name, engine_id id, npu_parts& parts,
-                       tlm::tlm_initiator_socket<>& memory)
-    : engine(name, id, parts), port_(memory, parts.counts, parts.reset) {
+dma_engine::dma_engine(const sc_core::sc_module_name& name, engine_id id, npu_parts& parts, memory_link& memory)
+    : engine(name, id, parts), link_(memory) {
   SC_HAS_PROCESS(dma_engine);
   SC_THREAD(issue_process);
   SC_THREAD(drain_process);
@@ -144,7 +143,7 @@ bool dma_engine::issue(work& of, std::uint64_t dram, std::span<std::byte> data, 
   const tlm::tlm_command command = id() == engine_id::dma_store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
   ++unanswered_;
   ++of.unanswered;
-  port_.submit({command, dram, data, precision, purpose}, at - sc_core::sc_time_stamp(),
+  link_.submit({command, dram, data, precision, purpose}, at - sc_core::sc_time_stamp(),
                [this, &of](const memory_answer& answer) { answered(of, answer); });
   const std::uint64_t width_cycles =
       (data.size() + config.scratchpad_bytes_per_cycle - 1) / config.scratchpad_bytes_per_cycle;

@@ -17,13 +17,13 @@
 #include <vector>
 
 #include "tlm/npu/engine.h"
-#include "tlm/npu/memory_port.h"
+#include "tlm/npu/memory_link.h"
 
 namespace dvp::npu {
 
 class dma_engine : public engine {
  public:
-  dma_engine(const sc_core::sc_module_name& name, engine_id id, npu_parts& parts, tlm::tlm_initiator_socket<>& memory);
+  dma_engine(const sc_core::sc_module_name& name, engine_id id, npu_parts& parts, memory_link& memory);
 
   void clear() override;
 
@@ -54,7 +54,7 @@ class dma_engine : public engine {
   sc_core::sc_time take_slot();
   void answered(work& of, const memory_answer& answer);
 
-  memory_port port_;
+  memory_link& link_;
   // The bursts in flight, dma_max_outstanding at most: those not answered, and the ends of the others, earliest first.
   std::uint32_t unanswered_ = 0;
   std::deque<sc_core::sc_time> ends_;

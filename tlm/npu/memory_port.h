@@ -1,56 +1,20 @@
-// One process's way to DRAM: accesses with an access tag through the NPU's memory socket.
-//
-// submit() is the seam to the memory: the caller learns from `done`, and from nothing else, whether and when an access
-// is complete. The back end here is b_transport, which answers inside submit() with an end that may lie ahead. One over
-// nb_transport takes its place by answering when a response arrives, in any order, and by holding submit() until
-// END_REQ.
+// One process's way to DRAM where it needs the answer before it goes on: hands an access to the memory link and waits.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <systemc>
-#include <tlm>
 
-#include "tlm/core/access_tag.h"
-#include "tlm/npu/counters.h"
-#include "tlm/npu/reset_line.h"
+#include "tlm/npu/memory_link.h"
 
 namespace dvp::npu {
 
-// The elements of the tag follow from its precision. A write leaves `data` as it is.
-struct memory_access {
-  tlm::tlm_command command;
-  std::uint64_t address;
-  std::span<std::byte> data;
-  gen::precision precision;
-  gen::purpose purpose;
-};
-
-struct memory_answer {
-  bool ok;               // answered with OK; its bytes are counted and moved
-  sc_core::sc_time end;  // when the access is complete, now or later
-};
-
 class memory_port {
  public:
-  using answer_handler = std::function<void(const memory_answer&)>;
-
-  // What it shares with the others; everything outlives the port.
-  memory_port(tlm::tlm_initiator_socket<>& socket, counters& counts, reset_line& reset)
-      : socket_(socket), counts_(counts), reset_(reset) {
-    payload_.set_extension(&tag_);
-  }
+  // The link outlives the port.
+  explicit memory_port(memory_link& link) : link_(link) {}
   memory_port(const memory_port&) = delete;
   memory_port& operator=(const memory_port&) = delete;
-  ~memory_port() { payload_.clear_extension(&tag_); }
-
-  // Hands over an access issued `offset` from now; accesses to the same byte take effect in the order they are handed
-  // over. `done` is called once, inside or later, unless a reset comes first: the answer is then dropped, and a
-  // submit() that is under way throws restarted. The data stay in place until the answer or the reset;
-  // a dropped answer does not touch them.
-  void submit(const memory_access& access, const sc_core::sc_time& offset, const answer_handler& done);
 
   // Hands over an access issued now and waits for its answer, not for its end.
   memory_answer read(std::uint64_t address, std::span<std::byte> data, gen::precision precision, gen::purpose purpose);
@@ -60,11 +24,7 @@ class memory_port {
  private:
   memory_answer wait_for(const memory_access& access);
 
-  tlm::tlm_initiator_socket<>& socket_;
-  counters& counts_;
-  reset_line& reset_;
-  tlm::tlm_generic_payload payload_;
-  core::access_tag tag_;
+  memory_link& link_;
   sc_core::sc_event answered_;
 };
 

@@ -38,11 +38,13 @@ npu::npu(const sc_core::sc_module_name& name, const npu_config& config, array::a
       memory("memory"),
       interrupt("interrupt"),
       parts_(checked(config, name), timeline),
+      link_(memory, parts_.counts, parts_.reset, config.memory_non_blocking),
       bank_(reg::bank),
       figures_(figures),
       gemm_(seat, config.array.columns) {
   registers.register_b_transport(this, &npu::b_transport);
   registers.register_transport_dbg(this, &npu::transport_dbg);
+  memory.register_nb_transport_bw(this, &npu::memory_answered);
   make_engines();
   make_queues();
   connect_registers();
@@ -74,7 +76,7 @@ void npu::make_engines() {
     engines_.push_back(std::make_unique<compute_engine>(name_of(id), id, parts_, std::move(work), failed));
   };
   for (const engine_id id : {engine_id::dma_load, engine_id::dma_store}) {
-    engines_.push_back(std::make_unique<dma_engine>(name_of(id), id, parts_, memory));
+    engines_.push_back(std::make_unique<dma_engine>(name_of(id), id, parts_, link_));
   }
   unit(engine_id::array, array_work);
   unit(engine_id::vector, vector_work);
@@ -91,7 +93,7 @@ void npu::make_queues() {
     events.backlog_change = [this] { follow_backlog(); };
     queues_.push_back(std::make_unique<command_queue>(parts_.counts, std::move(events)));
     const std::string name = "queue" + std::to_string(q);
-    sequencers_.push_back(std::make_unique<sequencer>(name.c_str(), parts_, *queues_.back(), engines, memory));
+    sequencers_.push_back(std::make_unique<sequencer>(name.c_str(), parts_, *queues_.back(), engines, link_));
   }
 }
 
@@ -141,6 +143,11 @@ void npu::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay
 
 unsigned int npu::transport_dbg(tlm::tlm_generic_payload& payload) {
   return bank_.access(payload, true) == tlm::TLM_OK_RESPONSE ? payload.get_data_length() : 0;
+}
+
+tlm::tlm_sync_enum npu::memory_answered(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                        sc_core::sc_time& delay) {
+  return link_.nb_transport_bw(payload, phase, delay);
 }
 
 bool npu::is_enabled() const {

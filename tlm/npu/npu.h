@@ -34,6 +34,7 @@
 #include "tlm/npu/dma_engine.h"
 #include "tlm/npu/engine.h"
 #include "tlm/npu/execute_gemm.h"
+#include "tlm/npu/memory_link.h"
 #include "tlm/npu/npu_config.h"
 #include "tlm/npu/npu_parts.h"
 #include "tlm/npu/sequencer.h"
@@ -72,9 +73,13 @@ class npu : public sc_core::sc_module {
   // the simulation.
   void update_figures();
 
+  // Payloads that the memory has not given back.
+  std::size_t memory_payloads_out() const { return link_.payloads_out(); }
+
  private:
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned int transport_dbg(tlm::tlm_generic_payload& payload);
+  tlm::tlm_sync_enum memory_answered(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   void end_of_simulation() override { update_figures(); }
   void drive_interrupt();
 
@@ -93,6 +98,7 @@ class npu : public sc_core::sc_module {
   bool is_enabled() const;
 
   npu_parts parts_;
+  memory_link link_;
   core::register_bank bank_;
   core::statistics& figures_;
   gemm_executor gemm_;

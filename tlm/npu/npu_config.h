@@ -61,6 +61,10 @@ struct npu_config {
   // memory and slower to simulate; bytes never depend on it.
   std::uint32_t dma_quantum_cycles = 128;
 
+  // Accesses go by nb_transport, each when it is due and with the memory's back-pressure, instead of by b_transport
+  // with the quantum above. For memories that reorder or queue; see memory_link.h.
+  bool memory_non_blocking = false;
+
   std::uint32_t dispatch_cycles = 2;       // per descriptor and queue
   std::uint32_t prefetch_descriptors = 8;  // most descriptors one read of the ring brings
   std::uint32_t engine_queue_depth = 8;    // descriptors that wait at an engine

@@ -28,13 +28,13 @@ engine_id engine_of(gen::opcode op) {
 }  // namespace
 
 sequencer::sequencer(const sc_core::sc_module_name& name, npu_parts& parts, command_queue& queue,
-                     const std::array<engine*, engine_count>& engines, tlm::tlm_initiator_socket<>& memory)
+                     const std::array<engine*, engine_count>& engines, memory_link& memory)
     : sc_module(name),
       parts_(parts),
       queue_(queue),
       engines_(engines),
-      fetch_port_(memory, parts.counts, parts.reset),
-      record_port_(memory, parts.counts, parts.reset),
+      fetch_port_(memory),
+      record_port_(memory),
       batch_(parts.config.prefetch_descriptors) {
   SC_HAS_PROCESS(sequencer);
   SC_THREAD(dispatch_process);

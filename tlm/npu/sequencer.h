@@ -23,7 +23,7 @@ class sequencer : public sc_core::sc_module {
  public:
   // engines: by engine_id.
   sequencer(const sc_core::sc_module_name& name, npu_parts& parts, command_queue& queue,
-            const std::array<engine*, engine_count>& engines, tlm::tlm_initiator_socket<>& memory);
+            const std::array<engine*, engine_count>& engines, memory_link& memory);
 
   // Whether fetching is allowed (control.enable). Allowing it wakes the sequencer.
   void allow_fetch(bool allowed);

@@ -175,8 +175,8 @@ TEST(errors, rings_outside_the_memory) {
   expect_usable(b);
 }
 
-TEST(errors, soft_reset_at_any_time_leaves_the_block_usable) {
-  npu_bench b;
+void reset_at_any_time(const npu_config& config) {
+  npu_bench b(config);
   for (std::uint64_t ns = 0; ns < 900; ns += 13) {
     SCOPED_TRACE(testing::Message() << "reset after " << ns << " ns");
     b.enable();
@@ -195,6 +195,16 @@ TEST(errors, soft_reset_at_any_time_leaves_the_block_usable) {
     expect_usable(b);
     b.soft_reset();
   }
+  b.run();
+  EXPECT_EQ(b.checker.under_way(), 0U);
+  EXPECT_EQ(b.block.memory_payloads_out(), 0U);
+}
+
+TEST(errors, soft_reset_at_any_time_leaves_the_block_usable) {
+  reset_at_any_time(small_npu());
+}
+TEST(errors, soft_reset_drops_answers_that_are_still_to_come) {
+  reset_at_any_time(small_non_blocking_npu());
 }
 
 class disagreeing_seat final : public array::array_seat {

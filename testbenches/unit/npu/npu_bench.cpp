@@ -2,18 +2,32 @@
 
 #include <gtest/gtest.h>
 
+#include "tlm/lpddr5/controller.h"
+#include "tlm/memory/simple_memory.h"
+
 namespace dvp::npu::test {
 
 namespace reg = gen::npu;
 
 namespace {
 
-memory::simple_memory_config memory_config() {
+memory::simple_memory_config fixed_memory() {
   memory::simple_memory_config config;
   config.bytes = npu_bench::memory_bytes;
   config.latency = sc_core::sc_time(100, sc_core::SC_NS);
   config.bytes_per_second = 64'000'000'000;
   return config;
+}
+
+std::unique_ptr<core::memory_seat> make_memory(bool non_blocking, core::statistics& figures, core::timeline& timeline) {
+  if (!non_blocking) return std::make_unique<memory::simple_memory>("dram", fixed_memory(), figures, timeline);
+  lpddr5::memory_config config = lpddr5::load_memory_config("nano-64dq");
+  config.channels = 2;
+  config.mapping = lpddr5::standard_mapping("row-bank-column-group-channel", config.dev.shape, 2, 64, false);
+  config.controller.read_queue = config.controller.write_queue = 6;
+  config.controller.write_high = 4;
+  config.controller.write_low = 1;
+  return std::make_unique<lpddr5::controller>("dram", config, figures, timeline);
 }
 
 }  // namespace
@@ -23,6 +37,12 @@ npu_config small_npu() {
   config.array = *gen::find_array("edge_8x8");
   config.scratchpad_bytes = 0x10000;
   config.dma_max_outstanding = 32;
+  return config;
+}
+
+npu_config small_non_blocking_npu() {
+  npu_config config = small_npu();
+  config.memory_non_blocking = true;
   return config;
 }
 
@@ -41,10 +61,10 @@ npu_bench::npu_bench(const npu_config& config, array::array_seat* seat, const st
     : timeline(trace.empty() ? core::timeline() : core::timeline(trace)),
       model_({config.array.rows, config.array.columns}),
       block("npu", config, seat != nullptr ? *seat : model_, figures, timeline),
-      memory("dram", memory_config(), figures, timeline) {
+      memory(make_memory(config.memory_non_blocking, figures, timeline)) {
   initiator.socket.bind(block.registers);
   block.memory.bind(checker.from_initiator);
-  checker.to_target.bind(memory.socket);
+  memory->serve(checker.to_target);
   block.interrupt.bind(irq_);
   line.line.bind(irq_);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -52,6 +72,7 @@ npu_bench::npu_bench(const npu_config& config, array::array_seat* seat, const st
 
 npu_bench::~npu_bench() {
   EXPECT_EQ(checker.violations(), std::vector<std::string>{});
+  EXPECT_TRUE(checker.under_way() != 0 || block.memory_payloads_out() == 0) << "a payload is left behind";
 }
 
 std::uint32_t npu_bench::read(std::uint32_t offset) {

@@ -14,14 +14,16 @@
 #include "dvp_gen/npu_regs.h"
 #include "testbenches/lib/tlm_initiator.h"
 #include "tlm/array/model_array.h"
+#include "tlm/core/memory_seat.h"
 #include "tlm/core/protocol_checker.h"
-#include "tlm/memory/simple_memory.h"
 #include "tlm/npu/npu.h"
 
 namespace dvp::npu::test {
 
 // 8x8 array, 64 KiB scratchpad of 16 banks, 1 GHz, 32 bursts outstanding; the rest as shipped.
 npu_config small_npu();
+// The same with non-blocking memory accesses.
+npu_config small_non_blocking_npu();
 
 class npu_bench {
  public:
@@ -31,10 +33,11 @@ class npu_bench {
   static constexpr std::uint64_t ring_base(std::uint32_t q) { return 0x2000 * q; }
   static constexpr std::uint64_t record_base(std::uint32_t q) { return 0x8000 + 0x1000 * q; }
 
-  // Memory: 100 ns, 64 bytes per ns. No seat: a model array.
+  // Memory: 100 ns, 64 bytes per ns; with config.memory_non_blocking two channels of LPDDR5-6400 with refresh, which
+  // queue, reorder and push back. No seat: a model array.
   explicit npu_bench(const npu_config& config = small_npu(), array::array_seat* seat = nullptr,
                      const std::string& trace = {});
-  // No protocol rule was broken.
+  // No protocol rule was broken, and no payload is left behind when nothing is under way.
   ~npu_bench();
 
   std::uint32_t read(std::uint32_t offset);
@@ -71,7 +74,7 @@ class npu_bench {
   void run_ns(std::uint64_t ns) { sc_core::sc_start(static_cast<double>(ns), sc_core::SC_NS); }
   static std::uint64_t now_ns() { return sc_core::sc_time_stamp().value() / 1000; }
 
-  std::byte* dram() { return reinterpret_cast<std::byte*>(memory.data()); }
+  std::byte* dram() { return reinterpret_cast<std::byte*>(memory->data()); }
   std::span<std::byte> pad() { return block.scratchpad_bytes(); }
   template <typename T>
   T dram_at(std::uint64_t address) {
@@ -104,7 +107,7 @@ class npu_bench {
   dvp::test::tlm_initiator initiator{"initiator"};
   npu block;
   core::protocol_checker checker{"checker"};
-  memory::simple_memory memory;
+  std::unique_ptr<core::memory_seat> memory;
   line_watch line{"line_watch"};
 };
 

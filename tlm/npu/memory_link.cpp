@@ -1,0 +1,129 @@
+#include "tlm/npu/memory_link.h"
+
+#include <algorithm>
+
+namespace dvp::npu {
+
+memory_link::~memory_link() {
+  for (auto& t : pool_) t.clear_extension(&t.tag);
+}
+
+void memory_link::submit(const memory_access& access, const sc_core::sc_time& offset, const answer_handler& done) {
+  non_blocking_ ? submit_non_blocking(access, offset, done) : submit_blocking(access, offset, done);
+}
+
+memory_link::transaction& memory_link::take(const memory_access& access, std::span<std::byte> moved) {
+  if (free_.empty()) {
+    transaction& fresh = pool_.emplace_back();
+    fresh.set_mm(this);
+    fresh.set_extension(&fresh.tag);
+    free_.push_back(&fresh);
+  }
+  transaction& t = *free_.back();
+  free_.pop_back();
+  ++out_;
+  if (non_blocking_) {
+    t.copy.resize(access.data.size());
+    moved = t.copy;
+    if (access.command == tlm::TLM_WRITE_COMMAND) std::copy(access.data.begin(), access.data.end(), moved.begin());
+  }
+  const auto bytes = static_cast<unsigned int>(moved.size());
+  t.tag = core::access_tag(access.precision, access.purpose, 0);
+  t.data = access.data;
+  t.resets = reset_.pulses();
+  t.set_command(access.command);
+  t.set_address(access.address);
+  t.set_data_ptr(reinterpret_cast<unsigned char*>(moved.data()));
+  t.set_data_length(bytes);
+  t.set_streaming_width(bytes);
+  t.set_byte_enable_ptr(nullptr);
+  t.set_dmi_allowed(false);
+  t.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  t.acquire();
+  return t;
+}
+
+void memory_link::free(tlm::tlm_generic_payload* payload) {
+  auto* t = static_cast<transaction*>(payload);
+  t->done = nullptr;
+  free_.push_back(t);
+  --out_;
+}
+
+void memory_link::submit_blocking(const memory_access& access, const sc_core::sc_time& offset,
+                                  const answer_handler& done) {
+  transaction& t = take(access, access.data);
+  t.done = done;
+  sc_core::sc_time delay = offset;
+  socket_->b_transport(t, delay);
+  const std::uint64_t resets = t.resets;
+  answer(t, sc_core::sc_time_stamp() + delay);
+  reset_.check(resets);
+}
+
+void memory_link::submit_non_blocking(const memory_access& access, const sc_core::sc_time& offset,
+                                      const answer_handler& done) {
+  if (offset != sc_core::SC_ZERO_TIME) reset_.wait(offset);
+  wait_for_turn();
+  transaction& t = take(access, {});
+  t.done = done;
+  t.acquire();  // in use here until the call is over, even if its answer comes inside
+  requesting_ = &t;
+  const std::uint64_t mine = ++requests_;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  const tlm::tlm_sync_enum given = socket_->nb_transport_fw(t, phase, delay);
+  const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
+  if (given != tlm::TLM_ACCEPTED) request_is_over(t, at);
+  if (given == tlm::TLM_COMPLETED) answer(t, at);
+  if (given == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP) {
+    answer(t, at);
+    phase = tlm::END_RESP;
+    socket_->nb_transport_fw(t, phase, delay);
+  }
+  t.release();
+  // By number: the payload may be another request's already.
+  while (requests_over_ < mine) reset_.wait(turn_);
+}
+
+void memory_link::wait_for_turn() {
+  for (;;) {
+    if (requesting_ != nullptr) {
+      reset_.wait(turn_);
+    } else if (free_from_ > sc_core::sc_time_stamp()) {
+      reset_.wait(free_from_ - sc_core::sc_time_stamp());
+    } else {
+      return;
+    }
+  }
+}
+
+void memory_link::request_is_over(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& at) {
+  if (requesting_ != &payload) return;
+  requesting_ = nullptr;
+  requests_over_ = requests_;
+  free_from_ = at;
+  turn_.notify();
+}
+
+tlm::tlm_sync_enum memory_link::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                sc_core::sc_time& delay) {
+  const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
+  request_is_over(payload, at);
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  answer(static_cast<transaction&>(payload), at);
+  return tlm::TLM_COMPLETED;
+}
+
+void memory_link::answer(transaction& of, const sc_core::sc_time& end) {
+  if (of.resets == reset_.pulses()) {
+    const bool ok = of.is_response_ok();
+    const bool read = of.is_read();
+    if (ok && non_blocking_ && read) std::copy(of.copy.begin(), of.copy.end(), of.data.begin());
+    if (ok) read ? counts_.count_read(of.data.size()) : counts_.count_written(of.data.size());
+    of.done({ok, end});
+  }
+  of.release();
+}
+
+}  // namespace dvp::npu

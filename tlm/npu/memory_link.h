@@ -1,0 +1,98 @@
+// The NPU's memory socket as its processes share it: accesses with an access tag go in, answers come out.
+//
+// submit() is the seam to the memory: the caller learns from `done`, and from nothing else, whether and when an access
+// is complete. Two back ends:
+//   blocking      b_transport, handed over with the issue time as delay; answers inside submit() with an end that may
+//                 lie ahead. For memories that serve accesses in the order of the calls.
+//   non-blocking  nb_transport, base protocol: waits until the access is due, then for the request phase to be free,
+//                 and holds submit() until END_REQ. Answers when the response arrives, in any order. One request at a
+//                 time goes out, in the order in which processes come.
+// Accesses of one process to the same byte take effect in the order they are handed over.
+//
+// A reset drops the answers of accesses under way; their payloads, and copies of their data, stay alive until the
+// memory is done with them. A submit() under way throws restarted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "tlm/core/access_tag.h"
+#include "tlm/npu/counters.h"
+#include "tlm/npu/reset_line.h"
+
+namespace dvp::npu {
+
+// The elements of the tag follow from its precision. A write leaves `data` as it is.
+struct memory_access {
+  tlm::tlm_command command;
+  std::uint64_t address;
+  std::span<std::byte> data;
+  gen::precision precision;
+  gen::purpose purpose;
+};
+
+struct memory_answer {
+  bool ok;               // answered with OK; its bytes are counted and moved
+  sc_core::sc_time end;  // when the access is complete, now or later
+};
+
+class memory_link : tlm::tlm_mm_interface {
+ public:
+  using answer_handler = std::function<void(const memory_answer&)>;
+
+  // Everything outlives the link. The owner of the socket passes nb_transport_bw on.
+  memory_link(tlm::tlm_initiator_socket<>& socket, counters& counts, reset_line& reset, bool non_blocking)
+      : socket_(socket), counts_(counts), reset_(reset), non_blocking_(non_blocking) {}
+  memory_link(const memory_link&) = delete;
+  memory_link& operator=(const memory_link&) = delete;
+  ~memory_link() override;
+
+  // Hands over an access issued `offset` from now, from a thread. `done` is called once, inside or later, unless a
+  // reset comes first. The data stay in place until the answer or the reset.
+  void submit(const memory_access& access, const sc_core::sc_time& offset, const answer_handler& done);
+
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+
+  // Payloads that are with the memory or with a caller.
+  std::size_t payloads_out() const { return out_; }
+
+  reset_line& reset() const { return reset_; }
+
+ private:
+  struct transaction : tlm::tlm_generic_payload {
+    core::access_tag tag;
+    std::vector<std::byte> copy;  // non-blocking: what the memory moves
+    std::span<std::byte> data;    // the caller's
+    answer_handler done;
+    std::uint64_t resets = 0;
+  };
+
+  transaction& take(const memory_access& access, std::span<std::byte> moved);
+  void free(tlm::tlm_generic_payload* payload) override;
+  void submit_blocking(const memory_access& access, const sc_core::sc_time& offset, const answer_handler& done);
+  void submit_non_blocking(const memory_access& access, const sc_core::sc_time& offset, const answer_handler& done);
+  void wait_for_turn();
+  void request_is_over(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& at);
+  void answer(transaction& of, const sc_core::sc_time& end);
+
+  tlm::tlm_initiator_socket<>& socket_;
+  counters& counts_;
+  reset_line& reset_;
+  const bool non_blocking_;
+  std::deque<transaction> pool_;
+  std::vector<transaction*> free_;
+  std::size_t out_ = 0;
+  const tlm::tlm_generic_payload* requesting_ = nullptr;
+  std::uint64_t requests_ = 0;       // begun
+  std::uint64_t requests_over_ = 0;  // of those, answered with END_REQ or more
+  sc_core::sc_time free_from_;       // when the next request may go
+  sc_core::sc_event turn_;           // the request phase is free
+};
+
+}  // namespace dvp::npu
