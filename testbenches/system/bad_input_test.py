@@ -20,8 +20,8 @@ class BadInput(unittest.TestCase):
             self.assertIn(phrase, said)
         self.assertEqual(len(said.strip().splitlines()), 1, f"more than one sentence for {arguments}:\n{said}")
 
-    def config(self, change):
-        document = json.loads((chip.ROOT / "tlm/platform/configs/reference.json").read_text())
+    def config(self, change, base="fixed"):
+        document = json.loads((chip.ROOT / f"tlm/platform/configs/{base}.json").read_text())
         change(document)
         path = self.scratch / "changed.json"
         path.write_text(json.dumps(document))
@@ -90,10 +90,26 @@ class BadInput(unittest.TestCase):
             (drop("cpu.work_cycles.token"), ["cpu.work_cycles.token", "missing"]),
             (drop("bus"), ["bus"]),
             (put("memory", []), ["memory"]),
+            (put("memory.model", "lpddr4"), ["memory.model"]),
+            (put("memory.config", "nano-64dq"), ["memory.config", "lpddr5"]),
+            (drop("memory.latency_ns"), ["memory.latency_ns", "missing"]),
         ]
         for change, phrases in table:
             with self.subTest(phrases=phrases):
                 path = self.config(change)
+                self.refuse(USAGE, ["changed.json", *phrases], "run", "--prompt", "Compute 1+2", "--config", path)
+
+    def test_lpddr5_configuration(self):
+        table = [
+            ({"config": "nano-64qd"}, ["memory.config", "nano-64qd", "nano-64dq"]),
+            ({"config": {"device": "lpddr5-6400", "chanels": 2}}, ["memory.config", "chanels", "channels"]),
+            ({"config": 4}, ["memory.config"]),
+            ({"mode": "cycles"}, ["memory.mode"]),
+            ({"latency_ns": 60}, ["memory.latency_ns", "fixed"]),
+        ]
+        for change, phrases in table:
+            with self.subTest(phrases=phrases):
+                path = self.config(lambda document: document["memory"].update(change), base="reference")
                 self.refuse(USAGE, ["changed.json", *phrases], "run", "--prompt", "Compute 1+2", "--config", path)
 
     def test_overrides_and_files(self):
@@ -106,7 +122,8 @@ class BadInput(unittest.TestCase):
         misspelt.write_text('{"prompt": "Compute 1+2", "answr": "1+2=3"}\n')
         empty = self.scratch / "empty.jsonl"
         empty.write_text("")
-        self.refuse(USAGE, ["memory.latncy_ns", "did you mean memory.latency_ns?"], *prompt, "--set", "memory.latncy_ns=4")
+        self.refuse(USAGE, ["memory.latncy_ns", "did you mean memory.latency_ns?"], *prompt, "--config", "fixed", "--set",
+                    "memory.latncy_ns=4")
         self.refuse(USAGE, ["expected path=value"], *prompt, "--set", "memory")
         self.refuse(USAGE, ["broken.json", "not JSON"], *prompt, "--config", broken)
         self.refuse(USAGE, ["is a directory"], *prompt, "--config", self.scratch)

@@ -21,7 +21,7 @@ class Oracle(unittest.TestCase):
         prompts = [item for task in chip.TASKS for item in chip.read_lines(chip.task_file(task), PROMPTS_PER_TASK)]
         lines = chip.scratch_folder() / "prompts.jsonl"
         chip.write_lines(lines, prompts)
-        run = chip.Run("--quiet", "--timeline-prompts", "0", "--model", model, "--prompts", lines)
+        run = chip.Run("--quiet", "--timeline-prompts", "0", "--config", "fixed", "--model", model, "--prompts", lines)
         self.assertEqual(run.code, 0, run.describe())
         own = run.folder / "oracle.json"
         self.oracle(model, "--prompts", lines, "--json", own)

@@ -9,12 +9,13 @@ namespace dvp::platform {
 
 enum exit_code : int {
   exit_ok = 0,
-  exit_fault = 1,  // the simulation found a fault: lockstep difference, NPU error, firmware result code
-  exit_usage = 2,  // command line, configuration or prompt file
+  exit_fault = 1,  // the simulation found a fault: lockstep difference, NPU error, firmware result code, broken rule
+  exit_usage = 2,  // command line, configuration, prompt file or trace
   exit_model = 3   // a model file that cannot be used
 };
 
 int run_command(const std::vector<std::string>& arguments);
+int dram_command(const std::vector<std::string>& arguments);
 int check_array_command(const std::vector<std::string>& arguments);
 int inspect_command(const std::vector<std::string>& arguments);
 

@@ -1,10 +1,13 @@
 #include "tlm/platform/config.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "dvp_gen/arrays.h"
 #include "dvp_gen/system.h"
 #include "firmware/hal/hal.h"
+#include "tlm/core/nearest_word.h"
+#include "tlm/core/strict_json.h"
 #include "tlm/platform/files.h"
 #include "tlm/platform/schema_check.h"
 
@@ -43,7 +46,7 @@ void apply_override(ordered_json& document, const std::string& assignment) {
       if (place->is_object()) {
         for (const auto& item : place->items()) known.push_back(item.key());
       }
-      const std::string close = nearest(key, known);
+      const std::string close = core::nearest_word(key, known);
       throw usage_error("--set " + assignment + ": unknown key " + assignment.substr(0, end) +
                         (close.empty() ? "; the configuration has no such key"
                                        : "; did you mean " + assignment.substr(0, begin) + close + "?"));
@@ -69,7 +72,7 @@ std::vector<ordered_json> table_from(const ordered_json& table, const std::vecto
   }
   for (const auto& item : table.items()) {
     if (std::find(names.begin(), names.end(), item.key()) == names.end()) {
-      const std::string close = nearest(item.key(), names);
+      const std::string close = core::nearest_word(item.key(), names);
       throw usage_error(file + ": " + place + "." + item.key() + ": there is no such kind" +
                         (close.empty() ? "" : "; did you mean " + close + "?"));
     }
@@ -126,7 +129,25 @@ npu::npu_config npu_from(const ordered_json& json, const std::string& file) {
   return config;
 }
 
-memory::simple_memory_config memory_from(const ordered_json& json) {
+// Which keys of "memory" belong to which model: the schema lists them together.
+const std::vector<std::string> fixed_keys{"latency_ns", "bytes_per_second", "e_core_pj_per_bit", "e_down_pj_per_bit"};
+const std::vector<std::string> lpddr5_keys{"config", "mode"};
+
+void check_memory_keys(const ordered_json& json, const std::string& file) {
+  const std::string model = json["model"];
+  const bool fixed = model == "fixed";
+  for (const auto& key : fixed ? fixed_keys : lpddr5_keys) {
+    if (!json.contains(key))
+      throw usage_error(file + ": memory." + key + ": missing; memory.model " + model + " needs it");
+  }
+  for (const auto& key : fixed ? lpddr5_keys : fixed_keys) {
+    if (!json.contains(key)) continue;
+    throw usage_error(file + ": memory." + key + ": belongs to memory.model " + (fixed ? "lpddr5" : "fixed") +
+                      " and this is " + model + "; remove it or change the model");
+  }
+}
+
+memory::simple_memory_config fixed_memory_from(const ordered_json& json) {
   memory::simple_memory_config config;
   config.bytes = gen::system::dram_bytes;
   config.latency = nanoseconds(json["latency_ns"]);
@@ -135,6 +156,36 @@ memory::simple_memory_config memory_from(const ordered_json& json) {
   config.e_down_pj_per_bit = json["e_down_pj_per_bit"];
   config.timeline_gap = sc_core::sc_time(100, sc_core::SC_NS);
   return config;
+}
+
+// `folder`: where files that an inline description names are looked for.
+lpddr5::memory_config lpddr5_memory_from(const ordered_json& json, const std::string& file, const std::string& folder,
+                                         std::uint64_t stream_bytes) {
+  try {
+    const ordered_json& described = json["config"];
+    lpddr5::memory_config config = described.is_string()
+                                       ? lpddr5::load_memory_config(described.get<std::string>())
+                                       : lpddr5::parse_memory_config(described.dump(), "inline", folder);
+    config.controller.stream_bytes = json["mode"] == "stream" ? stream_bytes : 0;
+    return config;
+  } catch (const core::config_error& error) {
+    throw usage_error(file + ": memory.config: " + error.what());
+  }
+}
+
+memory_choice memory_from(const ordered_json& json, const std::string& file, const std::string& folder,
+                          const npu::npu_config& npu) {
+  check_memory_keys(json, file);
+  memory_choice choice;
+  if (json["model"] == "fixed") {
+    choice.fixed = fixed_memory_from(json);
+    choice.peak_bytes_per_second = choice.fixed.bytes_per_second;
+    return choice;
+  }
+  choice.lpddr5 = lpddr5_memory_from(json, file, folder, npu.dma_max_burst_bytes);
+  choice.peak_bytes_per_second = static_cast<std::uint64_t>(
+      std::llround(lpddr5::peak_bytes_per_second(choice.lpddr5->dev) * choice.lpddr5->channels));
+  return choice;
 }
 
 cpu::native_cpu_config cpu_from(const ordered_json& json, const std::string& file) {
@@ -163,7 +214,8 @@ platform_config load_config(const std::string& name_or_path, const std::vector<s
   config.name = json["name"];
   config.description = json["description"];
   config.npu = npu_from(json["npu"], file);
-  config.memory = memory_from(json["memory"]);
+  config.memory = memory_from(json["memory"], file, path.parent_path().string(), config.npu);
+  config.npu.memory_non_blocking = config.memory.lpddr5.has_value();
   config.cpu = cpu_from(json["cpu"], file);
   config.bus_latency = nanoseconds(json["bus"]["latency_ns"]);
   config.row_tile = json["decode"]["row_tile"];

@@ -5,8 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <numeric>
 #include <sstream>
+
+#include "tlm/core/nearest_word.h"
 
 namespace dvp::platform {
 
@@ -41,7 +42,7 @@ fs::path find_shipped(const std::string& name_or_path, const fs::path& folder, s
   const auto names = shipped_names(folder, extension);
   std::string list;
   for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
-  const std::string close = nearest(name_or_path, names);
+  const std::string close = core::nearest_word(name_or_path, names);
   throw usage_error(name_or_path + ": no such " + what + " file or shipped " + what +
                     (close.empty() ? "; shipped are: " + list : "; did you mean " + close + "?"));
 }
@@ -75,29 +76,6 @@ void write_text(const fs::path& path, std::string_view text) {
     if (!out) throw std::runtime_error(beside.string() + ": cannot be written: " + std::strerror(errno));
   }
   fs::rename(beside, path);
-}
-
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 2) + 1;
-  for (const auto& candidate : candidates) {
-    std::vector<std::size_t> row(candidate.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < word.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i + 1;
-      for (std::size_t j = 0; j < candidate.size(); ++j) {
-        const std::size_t substituted = diagonal + (word[i] == candidate[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
-      best = candidate;
-    }
-  }
-  return best;
 }
 
 }  // namespace dvp::platform

@@ -31,7 +31,4 @@ std::string read_text(const std::filesystem::path& path);
 // Writes beside the target and renames, so that a reader never sees half a file; std::runtime_error naming the path.
 void write_text(const std::filesystem::path& path, std::string_view text);
 
-// The candidate nearest to `word` by edit distance, or "" when none is within a third of its length or 2 edits.
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
-
 }  // namespace dvp::platform

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <systemc>
 
+#include "tlm/core/nearest_word.h"
 #include "tlm/loader/load_error.h"
 #include "tlm/loader/tokenizer.h"
 #include "tlm/platform/commands.h"
@@ -19,6 +20,7 @@ struct command {
 
 constexpr command commands[] = {
     {"run", "answer prompts on the simulated chip", dvp::platform::run_command},
+    {"dram", "play traffic into an LPDDR5 memory and show what it cost", dvp::platform::dram_command},
     {"check-array", "compare the RTL array with the model on random tiles", dvp::platform::check_array_command},
     {"inspect", "show what is in a model file", dvp::platform::inspect_command},
 };
@@ -46,7 +48,7 @@ int dispatch(const std::vector<std::string>& arguments) {
     if (arguments[0] == c.name) return c.call({arguments.begin() + 1, arguments.end()});
     names.emplace_back(c.name);
   }
-  const std::string close = dvp::platform::nearest(arguments[0], names);
+  const std::string close = dvp::core::nearest_word(arguments[0], names);
   throw dvp::platform::usage_error(arguments[0] + ": unknown command; " +
                                    (close.empty() ? "dllm-vp --help lists them" : "did you mean " + close + "?"));
 }

@@ -10,15 +10,16 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <systemc>
 
 #include "tlm/array/array_seat.h"
 #include "tlm/core/bus.h"
+#include "tlm/core/memory_seat.h"
 #include "tlm/core/statistics.h"
 #include "tlm/core/timeline.h"
 #include "tlm/cpu/native_cpu.h"
 #include "tlm/mailbox/mailbox.h"
-#include "tlm/memory/simple_memory.h"
 #include "tlm/npu/npu.h"
 #include "tlm/platform/config.h"
 
@@ -30,8 +31,9 @@ class platform : public sc_core::sc_module {
   platform(const sc_core::sc_module_name& name, const platform_config& config, array::array_seat& array,
            std::function<void()> firmware, core::statistics& figures, core::timeline& timeline);
 
+  // The model that the configuration names.
+  const std::unique_ptr<core::memory_seat> memory;
   core::bus bus;
-  memory::simple_memory memory;
   mailbox::mailbox mailbox;
   npu::npu npu;
   cpu::native_cpu cpu;

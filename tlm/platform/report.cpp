@@ -43,6 +43,75 @@ ordered_json bytes_by_purpose(const ordered_json& figures, const char* direction
   return result;
 }
 
+// Where the time of an LPDDR5 memory went: shares of channels times duration.
+ordered_json lpddr5_shares(const platform_config& config, const ordered_json& figures) {
+  const double time = value_at(figures, "memory.elapsed_ps") * config.memory.lpddr5->channels;
+  const auto share = [&](const char* figure) {
+    return ratio(value_at(figures, std::string("memory.") + figure), time);
+  };
+  ordered_json json;
+  json["bus_busy"] = share("busy_ps");
+  json["idle"] = {{"no_request", share("idle.no_request_ps")},   {"row", share("idle.row_ps")},
+                  {"refresh", share("idle.refresh_ps")},         {"bank_group", share("idle.bank_group_ps")},
+                  {"turnaround", share("idle.turnaround_ps")},   {"core", share("idle.core_ps")},
+                  {"command_bus", share("idle.command_bus_ps")}, {"power_down", share("idle.power_down_ps")}};
+  const double bursts = value_at(figures, "memory.bursts.read") + value_at(figures, "memory.bursts.write");
+  json["row_hits"] = ratio(value_at(figures, "memory.rows.hits"), bursts);
+  return json;
+}
+
+// What held the run back: the part that was in use, or in the way, for the largest share of the time.
+ordered_json bound_of(const ordered_json& costs) {
+  ordered_json shares;
+  shares["array"] = costs["array"]["busy"];
+  const auto& dram = costs["dram"];
+  if (dram.contains("lpddr5")) {
+    const auto& idle = dram["lpddr5"]["idle"];
+    shares["memory_io"] = dram["lpddr5"]["bus_busy"];
+    shares["memory_core"] = idle["core"];
+    shares["memory_rows"] = idle["row"].get<double>() + idle["bank_group"].get<double>();
+    shares["memory_refresh"] = idle["refresh"];
+    shares["memory_commands"] = idle["turnaround"].get<double>() + idle["command_bus"].get<double>();
+  } else {
+    shares["memory_io"] = ratio(dram["bytes_per_second"].get<double>(), dram["peak_bytes_per_second"].get<double>());
+  }
+  std::string most = "none";
+  double largest = 0.5;
+  for (const auto& item : shares.items()) {
+    if (item.value().get<double>() < largest) continue;
+    largest = item.value();
+    most = item.key();
+  }
+  return {{"held", most}, {"shares", std::move(shares)}};
+}
+
+ordered_json dram_energy(const platform_config& config, const ordered_json& figures) {
+  const auto part = [&](const char* name) {
+    return value_at(figures, std::string("memory.energy.") + name + "_pj_modelled");
+  };
+  ordered_json json;
+  if (!config.memory.lpddr5) {
+    json["dram_movement_pj"] = {{"value", part("total")},
+                                {"kind", "modelled"},
+                                {"formula",
+                                 "sum over elements of 8 e_core + p e_down, memory.e_core_pj_per_bit and "
+                                 "memory.e_down_pj_per_bit of the configuration"}};
+    return json;
+  }
+  json["dram_movement_pj"] = {{"value", part("core") + part("down") + part("convert")},
+                              {"kind", "modelled"},
+                              {"formula",
+                               "bits read from or written to the cell array times their energy, bits across "
+                               "the interface, padding included, times theirs, and conversion"}};
+  json["dram_total_pj"] = {{"value", part("total")},
+                           {"kind", "modelled"},
+                           {"formula", "movement, activates, refreshes, and background power times time"}};
+  for (const char* name : {"activate", "refresh", "background", "core", "down", "convert"}) {
+    json["dram_total_pj"]["parts"][name] = part(name);
+  }
+  return json;
+}
+
 // The costs of one request, or of all of them together: everything follows from counters.
 ordered_json costs(const platform_config& config, const ordered_json& figures, std::uint64_t duration_ps,
                    std::uint64_t generated, std::uint64_t forwards, std::uint64_t denoise_forwards,
@@ -77,14 +146,48 @@ ordered_json costs(const platform_config& config, const ordered_json& figures, s
   json["dram"] = {{"bytes_read", bytes_by_purpose(figures, "read")},
                   {"bytes_written", bytes_by_purpose(figures, "write")},
                   {"bytes_per_second", ratio(read + written, seconds)},
-                  {"peak_bytes_per_second", config.memory.bytes_per_second}};
-  json["energy"] = {{"dram_movement_pj",
-                     {{"value", value_at(figures, "memory.energy.total_pj_modelled")},
-                      {"kind", "modelled"},
-                      {"formula",
-                       "sum over elements of 8 e_core + p e_down, memory.e_core_pj_per_bit and "
-                       "memory.e_down_pj_per_bit of the configuration"}}}};
+                  {"peak_bytes_per_second", config.memory.peak_bytes_per_second}};
+  if (config.memory.lpddr5) json["dram"]["lpddr5"] = lpddr5_shares(config, figures);
+  json["bound"] = bound_of(json);
+  json["energy"] = dram_energy(config, figures);
   return json;
+}
+
+void write_lpddr5(std::ostream& out, const ordered_json& shares) {
+  const auto percent = [&](const ordered_json& share) { return 100 * share.get<double>(); };
+  const auto& idle = shares["idle"];
+  out << "              row hits " << std::setprecision(1) << percent(shares["row_hits"]) << " %, data buses busy "
+      << percent(shares["bus_busy"]) << " %, idle for want of requests " << percent(idle["no_request"]) << " %, rows "
+      << percent(idle["row"]) << " %, refresh " << percent(idle["refresh"]) << " %\n";
+}
+
+std::string bound_text(const ordered_json& bound) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1);
+  const std::string held = bound["held"];
+  text << (held == "none" ? "nothing alone: latencies and dependencies" : held) << "   (";
+  const char* separator = "";
+  for (const auto& item : bound["shares"].items()) {
+    if (item.value().get<double>() < 0.0005) continue;
+    text << separator << item.key() << ' ' << 100 * item.value().get<double>() << " %";
+    separator = ", ";
+  }
+  return text.str() + " of the time)";
+}
+
+void write_energy(std::ostream& out, const ordered_json& energy) {
+  out << "  energy      " << std::setprecision(2) << energy["dram_movement_pj"]["value"].get<double>() * 1e-6
+      << " uJ DRAM movement";
+  if (!energy.contains("dram_total_pj")) {
+    out << " (modelled: 8 e_core + p e_down per element)\n";
+    return;
+  }
+  const auto& total = energy["dram_total_pj"];
+  out << " of " << total["value"].get<double>() * 1e-6 << " uJ DRAM in all (modelled:";
+  for (const auto& item : total["parts"].items()) {
+    out << ' ' << item.key() << ' ' << item.value().get<double>() * 1e-6;
+  }
+  out << ")\n";
 }
 
 std::string grouped_bytes(double bytes) {
@@ -224,8 +327,10 @@ std::string make_summary(const ordered_json& stats, double wall_seconds) {
   for (const auto& item : dram["bytes_read"].items()) {
     out << "  " << item.key() << ' ' << grouped_bytes(item.value().get<double>());
   }
-  out << "\n  energy      " << std::setprecision(2) << total["energy"]["dram_movement_pj"]["value"].get<double>() * 1e-6
-      << " uJ DRAM movement (modelled: 8 e_core + p e_down per element)\n";
+  out << '\n';
+  if (dram.contains("lpddr5")) write_lpddr5(out, dram["lpddr5"]);
+  out << "  bound       " << bound_text(total["bound"]) << '\n';
+  write_energy(out, total["energy"]);
   out << "  wall        " << std::setprecision(1) << wall_seconds
       << " s   (simulated : wall = 1 : " << std::setprecision(0) << ratio(wall_seconds * 1e6, latency_us) << ")\n";
   return out.str();

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tlm/loader/model_image.h"
+#include "tlm/platform/command_line.h"
 #include "tlm/platform/files.h"
 
 namespace dvp::platform {
@@ -102,23 +103,7 @@ std::string run_help() {
 }
 
 run_options parse_run_options(const std::vector<std::string>& arguments) {
-  // No guessing of abbreviated options: scripts look for them by name.
-  constexpr int exact = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-  po::variables_map given;
-  try {
-    po::store(po::command_line_parser(arguments).options(description()).positional({}).style(exact).run(), given);
-    po::notify(given);
-  } catch (const po::unknown_option& error) {
-    const auto options = description();
-    std::vector<std::string> known;
-    for (const auto& option : options.options()) known.push_back("--" + option->long_name());
-    const std::string close = nearest(error.get_option_name(), known);
-    throw usage_error(error.get_option_name() + ": unknown option" +
-                      (close.empty() ? "; dllm-vp run --help lists them" : "; did you mean " + close + "?"));
-  } catch (const po::error& error) {
-    throw usage_error(std::string(error.what()) + "; dllm-vp run --help lists the options");
-  }
-
+  const po::variables_map given = parse_command_line(arguments, description(), {}, "dllm-vp run");
   constexpr std::uint32_t many = 1U << 20;
   run_options options;
   if (given.count("help") != 0) options.help = true;

@@ -7,6 +7,7 @@
 #include <valijson/validator.hpp>
 #include <vector>
 
+#include "tlm/core/nearest_word.h"
 #include "tlm/platform/files.h"
 
 namespace dvp::platform {
@@ -30,7 +31,7 @@ void refuse_unknown_keys(const json& document, const json& schema, const std::st
     } else if (closed) {
       std::vector<std::string> known;
       for (const auto& property : properties.items()) known.push_back(property.key());
-      const std::string close = nearest(key, known);
+      const std::string close = core::nearest_word(key, known);
       std::string list;
       for (const auto& name : known) list += (list.empty() ? "" : ", ") + name;
       throw usage_error(file + ": " + joined(path, key) + ": unknown key; " +

@@ -18,9 +18,10 @@ session::session(platform& chip, core::statistics& figures, const platform_confi
       model_(loaded),
       options_(options),
       view_(view),
-      layout_(place_in_dram(loaded.header(), loaded.image_bytes(), config.memory.bytes)) {
+      layout_(place_in_dram(loaded.header(), loaded.image_bytes(),
+                            std::min(gen::system::dram_bytes, chip.memory->bytes()))) {
   notes_ = model_.write_image(std::as_writable_bytes(
-      std::span(chip_.memory.data() + (layout_.image - gen::system::dram_base), layout_.image_bytes)));
+      std::span(chip_.memory->data() + (layout_.image - gen::system::dram_base), layout_.image_bytes)));
   chip_.mailbox.on_progress([this](std::uint32_t) { on_progress(); });
 }
 
@@ -81,11 +82,13 @@ void session::ask(const prompt& request) {
   chip_.mailbox.set_request(layout_.request);
 
   view_.begin(request, current.prompt_tokens);
+  chip_.memory->update_figures();
   const auto figures_before = figures_.tree();
   current.begin_ps = sc_core::sc_time_stamp().value();
   apps::run_firmware(gen::system::mailbox_base, gen::system::npu_base);
   chip_.cpu.synchronise();
   current.end_ps = sc_core::sc_time_stamp().value();
+  chip_.memory->update_figures();
   const auto figures_after = figures_.tree();
   current.figures = difference(figures_after, figures_before);
   // The firmware resets the NPU before its first descriptor, so its figures are this request's alone already; a request

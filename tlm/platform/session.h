@@ -49,7 +49,7 @@ class session {
   void on_progress();
   template <class Record>
   Record* record(std::uint64_t address) {
-    return reinterpret_cast<Record*>(chip_.memory.data() + (address - gen::system::dram_base));
+    return reinterpret_cast<Record*>(chip_.memory->data() + (address - gen::system::dram_base));
   }
 
   platform& chip_;

@@ -3,6 +3,7 @@
 
 #include "dvp_gen/request.h"
 #include "dvp_gen/system.h"
+#include "tlm/core/nearest_word.h"
 #include "tlm/platform/dram_layout.h"
 #include "tlm/platform/figures.h"
 #include "tlm/platform/files.h"
@@ -32,10 +33,10 @@ TEST(figures, missing_paths_count_as_zero) {
 
 TEST(files, nearest_word_is_the_one_a_person_meant) {
   const std::vector<std::string> keys{"latency_ns", "bytes_per_second", "banks"};
-  EXPECT_EQ(nearest("latnecy_ns", keys), "latency_ns");
-  EXPECT_EQ(nearest("bank", keys), "banks");
-  EXPECT_EQ(nearest("colour", keys), "");
-  EXPECT_EQ(nearest("", keys), "");
+  EXPECT_EQ(core::nearest_word("latnecy_ns", keys), "latency_ns");
+  EXPECT_EQ(core::nearest_word("bank", keys), "banks");
+  EXPECT_EQ(core::nearest_word("colour", keys), "");
+  EXPECT_EQ(core::nearest_word("", keys), "");
 }
 
 TEST(dram_layout, areas_are_apart_and_inside_memory) {
