@@ -14,6 +14,21 @@ package numeric_pkg;
   localparam logic [31:0] Fp32Infinity = 32'h7f80_0000;
   localparam logic [31:0] Fp32MinusZero = 32'h8000_0000;
 
+  // Formats of a streamed element.
+  localparam logic [1:0] FormatBf16 = 2'd0;
+  localparam logic [1:0] FormatQ8 = 2'd1;
+  localparam logic [1:0] FormatQ4 = 2'd2;
+  localparam logic [1:0] FormatQ2 = 2'd3;
+
+  // The integer that a streamed code stands for, as a q8 code. q8 and, without half_step, q4 and q2: the code in the
+  // low 8, 4 or 2 bits, sign extended. With half_step a q4 code t stands for (t << 4) | 8, a q2 code for (t << 6) | 32.
+  function automatic logic [7:0] code_value(input logic [1:0] format, input logic half_step, input logic [7:0] code);
+    logic [7:0] q4, q2;
+    q4 = half_step ? {code[3:0], 4'h8} : {{4{code[3]}}, code[3:0]};
+    q2 = half_step ? {code[1:0], 6'h20} : {{6{code[1]}}, code[1:0]};
+    code_value = format == FormatQ8 ? code : format == FormatQ4 ? q4 : q2;
+  endfunction
+
   // The BF16 number that equals a q8 code: exact for all 256 codes, -128 included; code 0 is +0.
   function automatic logic [15:0] q8_to_bf16(input logic [7:0] code);
     logic [7:0] magnitude, by_4, by_2, by_1;
@@ -73,50 +88,101 @@ package numeric_pkg;
     bf16_multiply = selected > Fp32Infinity ? Fp32Nan : {a[15] ^ b[15], selected[30:0]};
   endfunction
 
-  // a + b rounded to binary32.
+  // a + b rounded to binary32, in pieces between which a register may stand.
   //
   // Exact cancellation gives +0; a sum of two zeros is -0 only if both are. Infinity minus infinity is NaN. Adding
   // Fp32MinusZero changes nothing but the bits of a NaN, which become canonical.
+  //
+  //   place             words
+  //   aligned           fp32_larger(a, b), fp32_aligned(a, b)
+  //   added             larger, fp32_added(larger, aligned)
+  //   normalised        fp32_base(larger, added, up), fp32_normal(added, up), up = fp32_up(larger, added)
+  //   rounded           fp32_round(base, normal)
+  //
+  // fp32_add is all of them in one step, fp32_normal_round the last two.
   function automatic logic [31:0] fp32_add(input logic [31:0] a, input logic [31:0] b);
-    logic [31:0] x, y, x_exponent, y_exponent, x_significand, y_significand, difference, distance, aligned, addend;
-    logic [31:0] opposite, sum, by_16, by_8, by_4, by_2, zeros, up, normal, rounded, magnitude, limited;
-    logic [31:0] sign, clash, special, selected;
-    // x is the operand of larger magnitude and gives the sign.
+    logic [31:0] larger, added;
+    larger = fp32_larger(a, b);
+    added = fp32_added(larger, fp32_aligned(a, b));
+    fp32_add = fp32_normal_round(larger, added);
+  endfunction
+
+  // The operand of larger magnitude, which gives exponent and sign; or the canonical NaN if the sum is NaN. An infinity
+  // here is the sum.
+  function automatic logic [31:0] fp32_larger(input logic [31:0] a, input logic [31:0] b);
+    logic [31:0] x, y, clash;
     x = b[30:0] > a[30:0] ? b : a;
     y = b[30:0] > a[30:0] ? a : b;
-    opposite = {31'd0, a[31] ^ b[31]};
+    clash = (a[31] ^ b[31]) != 1'b0 ? {1'b0, y[30:0]} : 32'd0;
+    fp32_larger = clash >= Fp32Infinity ? Fp32Nan : {1'b0, x[30:0]} > Fp32Infinity ? Fp32Nan : x;
+  endfunction
+
+  // {signs differ, 4'd0, 27 bits}: the significand of the operand of smaller magnitude with three bits below it (guard,
+  // round, sticky), moved down to the exponent of the larger.
+  function automatic logic [31:0] fp32_aligned(input logic [31:0] a, input logic [31:0] b);
+    logic [31:0] x, y, x_exponent, y_exponent, significand, difference, distance, moved, sticky;
+    x = b[30:0] > a[30:0] ? b : a;
+    y = b[30:0] > a[30:0] ? a : b;
     x_exponent = {24'd0, x[30:23]} + (x[30:23] == 8'd0 ? 32'd1 : 32'd0);
     y_exponent = {24'd0, y[30:23]} + (y[30:23] == 8'd0 ? 32'd1 : 32'd0);
-    // 24-bit significands with three bits below: guard, round, sticky.
-    x_significand = {5'd0, x[30:23] != 8'd0, x[22:0], 3'd0};
-    y_significand = {5'd0, y[30:23] != 8'd0, y[22:0], 3'd0};
+    significand = {5'd0, y[30:23] != 8'd0, y[22:0], 3'd0};
     difference = x_exponent - y_exponent;
     distance = difference > 32'd31 ? 32'd31 : difference;
-    aligned = y_significand >> distance[4:0];
-    addend = aligned | ((aligned << distance[4:0]) != y_significand ? 32'd1 : 32'd0);
-    sum = opposite != 32'd0 ? x_significand - addend : x_significand + addend;
+    moved = significand >> distance[4:0];
+    sticky = (moved << distance[4:0]) != significand ? 32'd1 : 32'd0;
+    fp32_aligned = ((a ^ b) & 32'h8000_0000) | moved | sticky;
+  endfunction
 
-    // Bring the leading one to bit 27, but not past the smallest exponent. Bit 27 itself is the carry of an addition.
-    by_16 = sum[27:12] == 16'd0 ? sum << 20 : sum << 4;
+  // {sign of the sum, 3'd0, 28 bits}: the significands' sum or difference; bit 27 is the carry of a sum.
+  function automatic logic [31:0] fp32_added(input logic [31:0] larger, input logic [31:0] aligned);
+    logic [31:0] significand, addend, sum, sign;
+    significand = {5'd0, larger[30:23] != 8'd0, larger[22:0], 3'd0};
+    addend = aligned & 32'h07ff_ffff;
+    sum = aligned[31] ? significand - addend : significand + addend;
+    sign = sum == 32'd0 ? larger & ~aligned : larger;
+    fp32_added = (sign & 32'h8000_0000) | sum;
+  endfunction
+
+  // Places the sum moves up to bring its leading one to bit 27, but not past the smallest exponent.
+  function automatic logic [31:0] fp32_up(input logic [31:0] larger, input logic [31:0] added);
+    logic [31:0] by_16, by_8, by_4, by_2, zeros, exponent;
+    by_16 = added[27:12] == 16'd0 ? added << 20 : added << 4;
     by_8 = by_16[31:24] == 8'd0 ? by_16 << 8 : by_16;
     by_4 = by_8[31:28] == 4'd0 ? by_8 << 4 : by_8;
     by_2 = by_4[31:30] == 2'd0 ? by_4 << 2 : by_4;
-    zeros = (sum[27:12] == 16'd0 ? 32'd16 : 32'd0) + (by_16[31:24] == 8'd0 ? 32'd8 : 32'd0) +
+    zeros = (added[27:12] == 16'd0 ? 32'd16 : 32'd0) + (by_16[31:24] == 8'd0 ? 32'd8 : 32'd0) +
             (by_8[31:28] == 4'd0 ? 32'd4 : 32'd0) + (by_4[31:30] == 2'd0 ? 32'd2 : 32'd0) +
             (by_2[31] ? 32'd0 : 32'd1);
-    up = zeros > x_exponent ? x_exponent : zeros;
-    normal = sum << up[4:0];
-    rounded = normal + 32'd7 + {31'd0, normal[4]};
-    // The hidden bit adds one to the exponent field; a carry out of the fraction does so too.
-    magnitude = sum == 32'd0 ? 32'd0 : ((x_exponent - up) << 23) + {4'd0, rounded[31:4]};
-    limited = magnitude > Fp32Infinity ? Fp32Infinity : magnitude;
-    sign = sum == 32'd0 ? x & y : x;
+    exponent = {24'd0, larger[30:23]} + (larger[30:23] == 8'd0 ? 32'd1 : 32'd0);
+    fp32_up = zeros > exponent ? exponent : zeros;
+  endfunction
 
-    // An infinite or NaN x decides, unless y is the opposite infinity.
-    clash = opposite != 32'd0 ? {1'b0, y[30:0]} : 32'd0;
-    special = clash >= Fp32Infinity ? Fp32Nan : {1'b0, x[30:0]};
-    selected = x[30:23] == 8'hff ? special : limited;
-    fp32_add = selected > Fp32Infinity ? Fp32Nan : {sign[31], selected[30:0]};
+  // Sign and exponent, less one where a hidden bit will add it; or the sum itself if it is infinite or NaN.
+  function automatic logic [31:0] fp32_base(input logic [31:0] larger, input logic [31:0] added, input logic [31:0] up);
+    logic [31:0] exponent, field;
+    exponent = {24'd0, larger[30:23]} + (larger[30:23] == 8'd0 ? 32'd1 : 32'd0);
+    field = (added & 32'h0fff_ffff) == 32'd0 ? 32'd0 : (exponent - up) << 23;
+    fp32_base = larger[30:23] == 8'hff ? larger : (added & 32'h8000_0000) | field;
+  endfunction
+
+  // The significand in place, in the low 28 bits; those above do not count.
+  function automatic logic [31:0] fp32_normal(input logic [31:0] added, input logic [31:0] up);
+    fp32_normal = added << up[4:0];
+  endfunction
+
+  function automatic logic [31:0] fp32_round(input logic [31:0] base, input logic [31:0] normal);
+    logic [31:0] rounded, magnitude, limited;
+    rounded = (normal & 32'h0fff_ffff) + 32'd7 + {31'd0, normal[4]};
+    // The hidden bit adds one to the exponent field; a carry out of the fraction does so too.
+    magnitude = {1'b0, base[30:0]} + {4'd0, rounded[31:4]};
+    limited = magnitude > Fp32Infinity ? Fp32Infinity : magnitude;
+    fp32_round = base[30:23] == 8'hff ? base : (base & 32'h8000_0000) | limited;
+  endfunction
+
+  function automatic logic [31:0] fp32_normal_round(input logic [31:0] larger, input logic [31:0] added);
+    logic [31:0] up;
+    up = fp32_up(larger, added);
+    fp32_normal_round = fp32_round(fp32_base(larger, added, up), fp32_normal(added, up));
   endfunction
 
   /* verilator lint_on UNUSEDSIGNAL */

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dvp_gen/arrays.h"
+#include "tlm/array/array_config.h"
 #include "tlm/array/model_array.h"
 #include "tlm/cosim/rtl_array.h"
 
@@ -22,7 +23,7 @@ void array_seat(benchmark::State& state, const char* config, kind which, numeric
   if (which == kind::rtl) {
     seat = std::make_unique<cosim::rtl_array>(config);
   } else {
-    seat = std::make_unique<array::model_array>(array::array_shape{array.rows, array.columns});
+    seat = std::make_unique<array::model_array>(array::shape_of(array));
   }
 
   numerics::chain_operands operands;
@@ -59,8 +60,13 @@ using numerics::stream_format;
 BENCHMARK_CAPTURE(array_seat, rtl_edge_8x8_q8, "edge_8x8", kind::rtl, stream_format::q8);
 BENCHMARK_CAPTURE(array_seat, rtl_ref_16x16_q8, "ref_16x16", kind::rtl, stream_format::q8);
 BENCHMARK_CAPTURE(array_seat, rtl_ref_16x16_bf16, "ref_16x16", kind::rtl, stream_format::bf16);
+BENCHMARK_CAPTURE(array_seat, rtl_ref_16x16_q4, "ref_16x16", kind::rtl, stream_format::q4);
+BENCHMARK_CAPTURE(array_seat, rtl_ref_16x16_q2, "ref_16x16", kind::rtl, stream_format::q2);
+BENCHMARK_CAPTURE(array_seat, rtl_block_32x32_q8, "block_32x32", kind::rtl, stream_format::q8);
+BENCHMARK_CAPTURE(array_seat, rtl_block_32x32_q2, "block_32x32", kind::rtl, stream_format::q2);
 BENCHMARK_CAPTURE(array_seat, model_ref_16x16_q8, "ref_16x16", kind::model, stream_format::q8);
 BENCHMARK_CAPTURE(array_seat, model_ref_16x16_bf16, "ref_16x16", kind::model, stream_format::bf16);
+BENCHMARK_CAPTURE(array_seat, model_ref_16x16_q4, "ref_16x16", kind::model, stream_format::q4);
 
 }  // namespace
 }  // namespace dvp::bench

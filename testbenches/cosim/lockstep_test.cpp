@@ -63,7 +63,8 @@ class lockstep : public ::testing::Test {
 TEST_F(lockstep, model_equals_rtl) {
   cosim::lockstep_array both(model_, rtl_, shape, {.every = 1, .dump = dump_.path()});
   for (std::uint32_t n = 0; n < 60; ++n) {
-    const random_job item({1 + n % 8, 1 + n % 37, 1 + n % 29, 1 + n % 4, n % 2 == 0, n % 3 == 0}, n, random_);
+    const job_format& format = job_formats[n % std::size(job_formats)];
+    const random_job item({1 + n % 8, 1 + n % 37, 1 + n % 29, 1 + n % 4, format, n % 3 == 0}, n, random_);
     both.run(item.job());
   }
   EXPECT_EQ(both.compared_jobs(), 60u);
@@ -72,7 +73,7 @@ TEST_F(lockstep, model_equals_rtl) {
 TEST_F(lockstep, first_difference_has_its_coordinates) {
   faulty_array faulty(rtl_);
   cosim::lockstep_array both(model_, faulty, shape, {.every = 1, .dump = dump_.path()});
-  const random_job item({5, 20, 40, 2, true, false}, 12, random_);
+  const random_job item({5, 20, 40, 2, q8_job, false}, 12, random_);
   const std::string text = failure_of(both, item.job());
   // Element 21 of the chain is row 5 of its fold 2.
   EXPECT_NE(text.find("job 12, chain 1, vector 7, column 3, fold 2 of the chain, row 5: model "), std::string::npos)
@@ -88,14 +89,34 @@ TEST_F(lockstep, first_difference_has_its_coordinates) {
   EXPECT_NE(dump.find("\n61 2 5 "), std::string::npos) << dump;  // 40 + 21
 }
 
+// The chain begins in the middle of a byte of the packed vector.
+TEST_F(lockstep, first_difference_of_narrow_codes) {
+  for (const job_format& format : {job_formats[2], job_formats[5]}) {
+    faulty_array faulty(rtl_);
+    cosim::lockstep_array both(model_, faulty, shape, {.every = 1, .dump = dump_.path()});
+    const random_job item({5, 20, 39, 2, format, false}, 13, random_);
+    const std::string text = failure_of(both, item.job());
+    EXPECT_NE(text.find("job 13, chain 1, vector 7, column 3, fold 2 of the chain, row 5: model "), std::string::npos)
+        << text;
+    const bool half_step = format.half_step;
+    EXPECT_NE(dump_.text().find(half_step ? "stationary q2+half\n" : "stationary q4\n"), std::string::npos);
+    const std::string element = std::to_string(item.each()[7].stored(39 + 21)) + "\n";
+    const std::string dump = dump_.text();
+    const std::size_t line = dump.find("\n60 2 5 ");
+    ASSERT_NE(line, std::string::npos) << dump;
+    const std::size_t end = dump.find('\n', line + 1) + 1;
+    EXPECT_EQ(dump.substr(end - element.size() - 1, element.size() + 1), " " + element);
+  }
+}
+
 TEST_F(lockstep, compares_one_job_in_n) {
   faulty_array faulty(rtl_);
   cosim::lockstep_array both(model_, faulty, shape, {.every = 5, .dump = dump_.path()});
   for (std::uint64_t id = 1; id < 5; ++id) {
-    const random_job item({5, 20, 40, 2, true, false}, id, random_);
+    const random_job item({5, 20, 40, 2, q8_job, false}, id, random_);
     EXPECT_EQ(failure_of(both, item.job()), "");
   }
-  const random_job item({5, 20, 40, 2, true, false}, 5, random_);
+  const random_job item({5, 20, 40, 2, q8_job, false}, 5, random_);
   EXPECT_NE(failure_of(both, item.job()), "");
   EXPECT_EQ(both.compared_jobs(), 1u);
 }
@@ -105,7 +126,7 @@ TEST_F(lockstep, a_late_seat_is_reported) {
   late.flips = false;
   late.late = 1;
   cosim::lockstep_array both(model_, late, shape, {.every = 1, .dump = dump_.path()});
-  const random_job item({5, 20, 40, 2, true, false}, 3, random_);
+  const random_job item({5, 20, 40, 2, q8_job, false}, 3, random_);
   const std::uint64_t cycles = array::job_cycles(shape, 20, 80, 40);
   EXPECT_EQ(failure_of(both, item.job()), "array seats differ: job 3 took " + std::to_string(cycles) +
                                               " cycles on model, " + std::to_string(cycles + 1) + " on faulty");

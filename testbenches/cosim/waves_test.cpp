@@ -58,7 +58,7 @@ TEST(waves, only_the_jobs_asked_for) {
   {
     cosim::rtl_array array("edge_8x8", {.seed = seed, .waves = file.path(), .first_wave_job = 2, .last_wave_job = 3});
     for (std::uint64_t id = 0; id < 6; ++id) {
-      const random_job item({8, 10, 16, 2, true, false}, id, random);
+      const random_job item({8, 10, 16, 2, q8_job, false}, id, random);
       if (id == 2) window_begin = cycles;
       cycles += array.run(item.job());
       if (id == 3) window_end = cycles;

@@ -167,6 +167,22 @@ const std::vector<bad_spec> bad_platforms{
      "use 8 or 16"},
     {"no_accumulator", "arrays/edge_8x8.json", R"([{"op":"replace","path":"/accumulator_vectors","value":0}])",
      "accumulator_vectors", "0 vectors"},
+    {"accumulator_smaller_than_a_beat", "arrays/ref_16x16.json",
+     R"([{"op":"replace","path":"/accumulator_vectors","value":3}])", "accumulator_vectors",
+     "a packed beat holds 4 vectors and the accumulator only 3"},
+    {"accumulator_bits", "arrays/edge_8x8.json", R"([{"op":"replace","path":"/accumulator_bits","value":24}])",
+     "accumulator_bits", "sums of 24 bits would not have the bits of the models"},
+    {"no_adder_stage", "arrays/edge_8x8.json", R"([{"op":"replace","path":"/adder_stages","value":0}])", "adder_stages",
+     "an addition cannot take 0 cycles"},
+    {"many_adder_stages", "arrays/edge_8x8.json", R"([{"op":"replace","path":"/adder_stages","value":4}])",
+     "adder_stages", "use 1 to 3"},
+    {"packing_as_number", "arrays/edge_8x8.json", R"([{"op":"replace","path":"/packing","value":4}])", "packing",
+     "4 is not valid here; expected true (beats of"},
+    {"double_buffered_missing", "arrays/edge_8x8.json", R"([{"op":"remove","path":"/double_buffered"}])", "",
+     "the key 'double_buffered' is missing"},
+    {"back_pressure_of_no_kind", "arrays/edge_8x8.json",
+     R"([{"op":"replace","path":"/back_pressure","value":"elastic"}])", "back_pressure",
+     "expected what an untaken result does"},
     {"windows_overlap", "system/reference.json", R"([{"op":"replace","path":"/devices/1/base","value":"0x1000_0000"}])",
      "devices[npu].base", "overlaps 'mailbox'"},
     {"device_in_memory", "system/reference.json",
@@ -188,6 +204,39 @@ const std::vector<bad_spec> bad_platforms{
 std::string test_name(const testing::TestParamInfo<bad_spec>& info) {
   return info.param.what;
 }
+const std::vector<bad_spec> bad_drams{
+    {"no_source", "dram/lpddr5_6400.json", R"([{"op":"remove","path":"/values/0/source"}])", "values[RL]",
+     "the key 'source' is missing"},
+    {"source_of_no_kind", "dram/lpddr5_6400.json",
+     R"([{"op":"replace","path":"/values/0/source","value":"a data sheet"}])", "values[RL].source",
+     "expected where the value comes from"},
+    {"unknown_command", "dram/lpddr5.json", R"([{"op":"replace","path":"/rules/0/later/0","value":"ACTIVATE"}])",
+     "rules[0].later[0]", "expected a command"},
+    {"two_ways", "dram/lpddr5.json", R"([{"op":"add","path":"/values/0/ck","value":15}])", "values[RCD]",
+     "exactly one of ck, ns and expression"},
+    {"no_way", "dram/lpddr5_6400.json", R"([{"op":"remove","path":"/values/0/ck"}])", "values[RL]",
+     "exactly one of ck, ns and expression"},
+    {"least_clocks_of_clocks", "dram/lpddr5_6400.json", R"([{"op":"add","path":"/values/0/min_ck","value":3}])",
+     "values[RL].min_ck", "belongs to ns only"},
+    {"value_twice", "dram/lpddr5_6400.json", R"([{"op":"replace","path":"/values/1/name","value":"RL"}])",
+     "values[RL].name", "'RL' is given twice"},
+    {"negative_clocks", "dram/lpddr5_6400.json", R"([{"op":"replace","path":"/values/0/ck","value":-17}])",
+     "values[RL].ck", "-17 is not valid here"},
+    {"latency_missing", "dram/lpddr5_6400.json", R"([{"op":"remove","path":"/values/0"}])", "values",
+     "the speed lacks RL"},
+    {"standard_unknown", "dram/lpddr5_6400.json", R"([{"op":"replace","path":"/of","value":"lpddr6"}])", "of",
+     "there is no standard 'lpddr6'; did you mean 'lpddr5'?"},
+    {"window_of_bank", "dram/lpddr5.json", R"([{"op":"add","path":"/rules/0/window","value":4}])", "rules[0]",
+     "rank and channel only"},
+    {"mode_twice", "dram/lpddr5.json", R"([{"op":"replace","path":"/bank_modes/1/name","value":"BG"}])",
+     "bank_modes[BG]", "bank mode BG is described twice"},
+    {"rates_reversed", "dram/lpddr5.json", R"([{"op":"replace","path":"/bank_modes/0/highest_rate","value":100}])",
+     "bank_modes[BG].lowest_rate", "above the highest"},
+    {"unknown_key_of_a_value", "dram/lpddr5.json",
+     R"([{"op":"move","from":"/values/0/min_ck","path":"/values/0/min_clk"}])", "values[RCD]",
+     "unknown key 'min_clk'; did you mean 'min_ck'?"}};
+
+INSTANTIATE_TEST_SUITE_P(drams, bad_spec_test, testing::ValuesIn(bad_drams), test_name);
 INSTANTIATE_TEST_SUITE_P(blocks, bad_spec_test, testing::ValuesIn(bad_blocks), test_name);
 INSTANTIATE_TEST_SUITE_P(records, bad_spec_test, testing::ValuesIn(bad_records), test_name);
 INSTANTIATE_TEST_SUITE_P(platforms, bad_spec_test, testing::ValuesIn(bad_platforms), test_name);

@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 #include <type_traits>
 
 #include "dvp_gen/arrays.h"
 #include "dvp_gen/bit_field.h"
 #include "dvp_gen/descriptor.h"
+#include "dvp_gen/dram.h"
 #include "dvp_gen/image.h"
 #include "dvp_gen/mailbox_bank.h"
 #include "dvp_gen/mailbox_regs.h"
@@ -47,6 +50,16 @@ TEST(headers_test, register_offsets) {
   static_assert(npu::counters::value_hi::at(12) == 0x264);
   static_assert(npu::counters::count == static_cast<std::uint32_t>(npu::counter::descriptors) + 1);
   static_assert(mailbox::finish::offset == 0x10 && mailbox::finish::code.mask() == 0xff);
+}
+
+TEST(headers_test, drams_are_whole_texts) {
+  static_assert(std::size(dram::standards) == 1 && std::size(dram::speeds) == 3);
+  static_assert(dram::standards[0].name == "lpddr5" && dram::speeds[1].name == "lpddr5_6400");
+  for (const dram::file& file : dram::speeds) {
+    EXPECT_EQ(file.text.substr(file.text.find_first_not_of('\n'), 1), "{");
+    EXPECT_EQ(file.text.back(), '}');
+    EXPECT_NE(file.text.find("\"tck_fs\""), std::string_view::npos);
+  }
 }
 
 TEST(headers_test, register_tables) {
@@ -111,6 +124,10 @@ TEST(headers_test, platform) {
   static_assert(system::mailbox_base == 0x1000'0000);
   static_assert(system::dram_base == 0x8010'0000 && system::dram_bytes == 0xf'7ff0'0000);
   static_assert(find_array("edge_8x8")->rows == 8 && find_array("ref_16x16")->columns == 16);
+  static_assert(find_array("ref_16x16")->packing && !find_array("edge_8x8")->packing);
+  static_assert(find_array("lean_8x4")->adder_stages == 3 && !find_array("lean_8x4")->double_buffered);
+  static_assert(find_array("tiny_4x4")->output_buffer && !find_array("block_32x32")->output_buffer);
+  static_assert(find_array("nano")->rows == 64 && find_array("nx")->columns == 128);
   static_assert(find_array("edge") == nullptr && find_array("") == nullptr);
   static_assert(numbers::bf16.canonical_nan == 0x7fc0 && numbers::fp16.bias == 15 && numbers::weight_group == 32);
   static_assert(numbers::q8.is_signed);

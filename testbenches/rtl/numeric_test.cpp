@@ -1,15 +1,16 @@
 // numeric_pkg against the host's floating point and, for a sample, against MPFR.
 #include <gtest/gtest.h>
-#include <mpfr.h>
 
+#include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
-#include <random>
-#include <vector>
+#include <string>
+#include <tuple>
 
 #include "Vnumeric_functions.h"
+#include "testbenches/rtl/border_words.h"
 #include "testbenches/rtl/host_arithmetic.h"
+#include "testbenches/rtl/mpfr_binary32.h"
 
 namespace dvp::test {
 namespace {
@@ -21,12 +22,6 @@ class numeric : public ::testing::Test {
     functions_.b_i = b;
     functions_.eval();
     return functions_.product_o;
-  }
-  std::uint32_t code_product(std::uint16_t a, std::int8_t code) {
-    functions_.a_i = a;
-    functions_.code_i = static_cast<std::uint8_t>(code);
-    functions_.eval();
-    return functions_.code_product_o;
   }
   std::uint32_t sum(std::uint32_t a, std::uint32_t b) {
     functions_.x_i = a;
@@ -43,6 +38,10 @@ class numeric : public ::testing::Test {
     const std::uint32_t expected = host_sum(a, b);
     const std::uint32_t actual = sum(a, b);
     if (actual != expected) FAIL() << std::hex << a << " + " << b << " = " << actual << ", host " << expected;
+    if (functions_.two_stages_o != actual || functions_.three_stages_o != actual) {
+      FAIL() << std::hex << a << " + " << b << " = " << actual << ", in two stages " << functions_.two_stages_o
+             << ", in three " << functions_.three_stages_o;
+    }
   }
 
   // The random words of a test; its failures name the seed.
@@ -56,48 +55,46 @@ class numeric : public ::testing::Test {
   std::optional<::testing::ScopedTrace> trace_;
 };
 
-// binary32 words that land on the borders of the adder.
-std::uint32_t border_word(random_words& random) {
-  static constexpr std::array<std::uint32_t, 12> corners = {0x0000'0000, 0x8000'0000, 0x0000'0001, 0x007f'ffff,
-                                                            0x0080'0000, 0x0080'0001, 0x7f7f'ffff, 0xff7f'ffff,
-                                                            0x7f80'0000, 0xff80'0000, 0x7fc0'0000, 0x7f80'0001};
-  const std::uint32_t word = random();
-  switch (random() % 8) {
-    case 0:
-      return corners[word % corners.size()] ^ (word & 0x8000'0000u);
-    case 1:
-      return word & 0x80ff'ffffu;  // subnormal or nearly
-    case 2:
-      return (word & 0x8000'00ffu) | 0x7f00'0000u | (word & 0x7f'0000u);  // near overflow
-    case 3:
-      return (word & 0xff80'0000u) | ((random() % 3 - 1) & 0x7f'ffffu);  // all ones, zeros, or one: long carries
-    default:
-      return word;
+// What the 256 patterns of a code's byte stand for; bits above a narrow code do not count.
+std::array<float, 256> meanings(std::uint32_t bits, bool half_step) {
+  std::array<float, 256> result{};
+  for (int byte = 0; byte < 256; ++byte) {
+    int code = byte & ((1 << bits) - 1);
+    if (code >= 1 << (bits - 1)) code -= 1 << bits;
+    const int step = 1 << (8 - bits);
+    result[static_cast<std::size_t>(byte)] = static_cast<float>(half_step ? code * step + step / 2 : code);
   }
+  return result;
 }
 
-// A word whose exponent is at most 30 away from the other's: alignment, ties and cancellation.
-std::uint32_t near_word(std::uint32_t other, random_words& random) {
-  const int exponent = static_cast<int>(other >> 23 & 255u) + static_cast<int>(random() % 61) - 30;
-  const std::uint32_t field = static_cast<std::uint32_t>(std::min(std::max(exponent, 0), 255)) << 23;
-  const std::uint32_t kind = random() % 4;
-  const std::uint32_t fraction = kind == 0   ? random() & 0x7f'ffffu
-                                 : kind == 1 ? (other & 0x7f'ffffu)
-                                 : kind == 2 ? ((other + random() % 5 - 2) & 0x7f'ffffu)
-                                             : (0x7f'ffffu << random() % 24) & 0x7f'ffffu;
-  return (random() & 0x8000'0000u) | field | fraction;
-}
+class code_products : public numeric, public ::testing::WithParamInterface<std::tuple<int, bool>> {};
 
-TEST_F(numeric, every_bf16_times_every_code) {
+TEST_P(code_products, every_bf16_times_every_code) {
+  const auto [format, half_step] = GetParam();
+  const std::array<float, 256> wanted = meanings(16U >> format, half_step);
+  functions_.format_i = static_cast<std::uint8_t>(format);
+  functions_.half_step_i = half_step;
   for (std::uint32_t a = 0; a < 65536; ++a) {
-    for (int code = -128; code < 128; ++code) {
-      const auto code8 = static_cast<std::int8_t>(code);
-      const std::uint32_t expected = host_product(host_bf16(static_cast<std::uint16_t>(a)), static_cast<float>(code));
-      const std::uint32_t actual = code_product(static_cast<std::uint16_t>(a), code8);
-      if (actual != expected) FAIL() << std::hex << a << " * " << std::dec << code << " = " << std::hex << actual;
+    functions_.a_i = static_cast<std::uint16_t>(a);
+    for (std::uint32_t code = 0; code < 256; ++code) {
+      functions_.code_i = static_cast<std::uint8_t>(code);
+      functions_.eval();
+      const std::uint32_t expected = host_product(host_bf16(static_cast<std::uint16_t>(a)), wanted[code]);
+      if (functions_.code_product_o != expected) {
+        FAIL() << std::hex << a << " * code " << code << " = " << functions_.code_product_o << ", host " << expected;
+      }
     }
   }
 }
+
+// Formats are numbered bf16, q8, q4, q2; q8 knows no half step.
+INSTANTIATE_TEST_SUITE_P(formats, code_products,
+                         ::testing::Values(std::tuple{1, false}, std::tuple{2, false}, std::tuple{2, true},
+                                           std::tuple{3, false}, std::tuple{3, true}),
+                         [](const auto& tested) {
+                           return "q" + std::to_string(16 >> std::get<0>(tested.param)) +
+                                  (std::get<1>(tested.param) ? "_half_step" : "");
+                         });
 
 TEST_F(numeric, bf16_times_bf16) {
   for (const std::uint16_t corner : bf16_corners) {
@@ -138,29 +135,6 @@ TEST_F(numeric, minus_zero_is_neutral) {
     ASSERT_EQ(sum(0x8000'0000u, a), host_bits(std::bit_cast<float>(a)));
   }
 }
-
-// binary32 with subnormals in MPFR: one rounding, by the library's own recipe.
-class binary32 {
- public:
-  binary32() {
-    mpfr_set_emin(-148);
-    mpfr_set_emax(128);
-    mpfr_inits2(24, a_, b_, result_, static_cast<mpfr_ptr>(nullptr));
-  }
-  ~binary32() { mpfr_clears(a_, b_, result_, static_cast<mpfr_ptr>(nullptr)); }
-
-  template <class Operation>
-  std::uint32_t compute(float a, float b, Operation operation) {
-    mpfr_set_flt(a_, a, MPFR_RNDN);
-    mpfr_set_flt(b_, b, MPFR_RNDN);
-    const int ternary = operation(result_, a_, b_, MPFR_RNDN);
-    mpfr_subnormalize(result_, ternary, MPFR_RNDN);
-    return host_bits(mpfr_get_flt(result_, MPFR_RNDN));
-  }
-
- private:
-  mpfr_t a_, b_, result_;
-};
 
 TEST_F(numeric, sample_against_mpfr) {
   random_words random = seeded(20264);

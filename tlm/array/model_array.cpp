@@ -6,8 +6,11 @@
 namespace dvp::array {
 
 model_array::model_array(array_shape shape) : shape_(shape) {
-  if (shape.rows == 0 || shape.columns == 0)
-    throw std::invalid_argument("model_array: the array needs rows and columns");
+  const bool size = shape.rows != 0 && shape.columns != 0;
+  const bool stages = shape.adder_stages >= 1 && shape.adder_stages <= 3;
+  if (!size || !stages || (shape.lane_bits != 8 && shape.lane_bits != 16) || (shape.banks != 1 && shape.banks != 2))
+    throw std::invalid_argument(
+        "model_array: the array needs rows and columns, lanes of 8 or 16 bits, 1 to 3 adder stages, 1 or 2 banks");
 }
 
 std::uint64_t model_array::run(const array_job& job) {
@@ -21,7 +24,7 @@ std::uint64_t model_array::run(const array_job& job) {
                                 std::to_string(operands.reduction) + ", group " + std::to_string(operands.group));
   }
   numerics::chain_products(operands);
-  return job_cycles(shape_, operands.vectors, operands.reduction, operands.group);
+  return job_cycles(shape_, fold_beats(shape_, operands), operands.reduction, operands.group);
 }
 
 }  // namespace dvp::array

@@ -8,7 +8,7 @@ namespace dvp::array {
 
 class model_array final : public array_seat {
  public:
-  // Throws std::invalid_argument for an array without rows or columns.
+  // Throws std::invalid_argument for a shape that no array has.
   explicit model_array(array_shape shape);
 
   std::string_view name() const override { return "model"; }

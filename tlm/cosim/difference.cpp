@@ -24,24 +24,60 @@ std::string formatted_bf16(std::uint16_t code) {
   return text;
 }
 
-std::size_t element_bytes(numerics::stream_format format) {
-  return format == numerics::stream_format::q8 ? 1 : 2;
-}
+// The first elements of the differing chain, its vector alone, all columns.
+class chain_beginning {
+ public:
+  chain_beginning(const numerics::chain_operands& operands, const difference& found)
+      : operands_(operands), vector_(operands.vector(found.vector)) {
+    const std::size_t first = std::size_t{found.chain} * operands.group;
+    pack(operands.vector(found.vector), first);
+    vector_.elements = bytes_.data();
+    operands_.vectors = 1;
+    operands_.each = &vector_;
+    operands_.stationary = operands.stationary + first * operands.columns;
+    const bool preset = found.chain == 0 && operands.preset != nullptr;
+    operands_.preset = preset ? operands.preset + std::size_t{found.vector} * operands.columns : nullptr;
+  }
+  chain_beginning(const chain_beginning&) = delete;
+  chain_beginning& operator=(const chain_beginning&) = delete;
 
-// The first `length` elements of the differing chain, its vector alone, all columns.
-numerics::chain_operands beginning(const numerics::chain_operands& operands, const difference& found,
-                                   std::uint32_t length, float* out) {
-  const std::size_t first = std::size_t{found.chain} * operands.group;
-  const std::size_t element = found.vector * operands.stream_stride + first;
-  numerics::chain_operands part = operands;
-  part.vectors = 1;
-  part.reduction = part.group = length;
-  part.stationary = operands.stationary + first * operands.columns;
-  part.stream = static_cast<const std::uint8_t*>(operands.stream) + element * element_bytes(operands.format);
-  const bool preset = found.chain == 0 && operands.preset != nullptr;
-  part.preset = preset ? operands.preset + std::size_t{found.vector} * operands.columns : nullptr;
-  part.out = out;
-  return part;
+  const numerics::chain_operands& operands(std::uint32_t length, float* out) {
+    operands_.reduction = operands_.group = length;
+    operands_.out = out;
+    return operands_;
+  }
+
+ private:
+  // The chain's elements by themselves: it may begin within a byte of the packed vector.
+  void pack(const numerics::stream_vector& whole, std::size_t first) {
+    const std::uint32_t bits = numerics::element_bits(whole.format);
+    bytes_.assign((std::size_t{operands_.group} * bits + 7) / 8, 0);
+    for (std::size_t at = 0; at < std::size_t{operands_.group} * bits; at += bits) {
+      const auto element = static_cast<std::uint32_t>(whole.stored(first + at / bits));
+      bytes_[at / 8] = static_cast<std::uint8_t>(bytes_[at / 8] | (element & ((1U << bits) - 1)) << at % 8);
+      if (bits == 16) bytes_[at / 8 + 1] = static_cast<std::uint8_t>(element >> 8);
+    }
+  }
+
+  numerics::chain_operands operands_;
+  numerics::stream_vector vector_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+const char* name_of(const numerics::stream_vector& vector) {
+  switch (vector.format) {
+    case numerics::stream_format::bf16:
+      return "bf16";
+    case numerics::stream_format::q8:
+      return "q8";
+    case numerics::stream_format::q4:
+      return vector.half_step ? "q4+half" : "q4";
+    case numerics::stream_format::q2:
+      return vector.half_step ? "q2+half" : "q2";
+    case numerics::stream_format::q0:
+      break;
+  }
+  return "q0";
 }
 
 }  // namespace
@@ -65,9 +101,10 @@ std::optional<std::uint32_t> find_element(const numerics::chain_operands& operan
                                           const runner& first, const runner& second) {
   std::vector<float> first_out(operands.columns);
   std::vector<float> second_out(operands.columns);
+  chain_beginning beginning(operands, found);
   const auto differ = [&](std::uint32_t length) {
-    first(beginning(operands, found, length, first_out.data()));
-    second(beginning(operands, found, length, second_out.data()));
+    first(beginning.operands(length, first_out.data()));
+    second(beginning.operands(length, second_out.data()));
     return std::bit_cast<std::uint32_t>(first_out[found.column]) !=
            std::bit_cast<std::uint32_t>(second_out[found.column]);
   };
@@ -98,22 +135,21 @@ std::string describe(const array::array_job& job, const difference& found, array
 void dump_inputs(const std::string& path, const array::array_job& job, const difference& found,
                  array::array_shape shape, const std::string& headline) {
   const numerics::chain_operands& operands = job.operands;
-  const bool q8 = operands.format == numerics::stream_format::q8;
+  const numerics::stream_vector vector = operands.vector(found.vector);
   std::ofstream file(path);
   file << headline << '\n';
   const bool preset = found.chain == 0 && operands.preset != nullptr;
   const std::size_t preset_index = std::size_t{found.vector} * operands.columns + found.column;
   file << "start " << formatted(preset ? operands.preset[preset_index] : 0.0f) << '\n';
-  file << "index fold row stationary " << (q8 ? "q8" : "bf16") << '\n';
-  for (std::uint32_t k = 0; k < operands.group; ++k) {
+  file << "index fold row stationary " << name_of(vector) << '\n';
+  for (std::uint32_t k = 0; k < operands.group && vector.format != numerics::stream_format::q0; ++k) {
     const std::size_t index = std::size_t{found.chain} * operands.group + k;
-    const std::size_t streamed = found.vector * operands.stream_stride + index;
     file << index << ' ' << k / shape.rows << ' ' << k % shape.rows << ' '
          << formatted_bf16(operands.stationary[index * operands.columns + found.column]) << ' ';
-    if (q8) {
-      file << static_cast<int>(static_cast<const std::int8_t*>(operands.stream)[streamed]) << '\n';
+    if (vector.format == numerics::stream_format::bf16) {
+      file << formatted_bf16(static_cast<std::uint16_t>(vector.stored(index))) << '\n';
     } else {
-      file << formatted_bf16(static_cast<const std::uint16_t*>(operands.stream)[streamed]) << '\n';
+      file << vector.stored(index) << '\n';
     }
   }
   file.flush();

@@ -21,12 +21,14 @@ struct load_beat {
   const std::uint16_t* values = nullptr;  // bf16 [C]
 };
 
-// One streamed vector.
+// One beat of the stream.
 struct stream_beat {
   bool bank = false;
-  bool q8 = false;                        // else bf16
-  const std::uint16_t* lanes = nullptr;   // [R]; a q8 code in the low 8 bits
-  const std::uint32_t* preset = nullptr;  // binary32 bits [C]
+  numerics::stream_format format = numerics::stream_format::q8;  // not q0
+  bool half_step = false;
+  std::uint32_t more = 0;                 // vectors beyond the first
+  const std::uint8_t* lanes = nullptr;    // [R * lane_bits / 8], low byte first
+  const std::uint32_t* preset = nullptr;  // binary32 bits [slots][C]
 };
 
 class verilated_array {
@@ -41,9 +43,10 @@ class verilated_array {
 
   // Ready of both input channels for the values driven so far.
   virtual bool ready() = 0;
-  // The result of this cycle; binary32 bits [C], to be read before clock().
+  // The result of this cycle, to be read before clock().
   virtual bool result_valid() const = 0;
-  virtual const std::uint32_t* result() const = 0;
+  virtual std::uint32_t result_more() const = 0;    // vectors beyond the first
+  virtual const std::uint32_t* result() const = 0;  // binary32 bits [slots][C]
 
   // A rising clock edge. Throws std::runtime_error if the RTL has called $finish or $stop.
   virtual void clock() = 0;

@@ -18,7 +18,8 @@ namespace dvp::cosim {
 template <class Model>
 class verilated_model final : public verilated_array {
  public:
-  verilated_model(array::array_shape shape, std::uint32_t seed) : shape_(shape), result_(shape.columns) {
+  verilated_model(array::array_shape shape, std::uint32_t seed)
+      : shape_(shape), result_(std::size_t{shape.slots()} * shape.columns) {
     context_.randReset(2);
     context_.randSeed(static_cast<int>(seed & 0x7fff'ffffu));
     context_.fatalOnError(false);
@@ -56,9 +57,11 @@ class verilated_model final : public verilated_array {
     model_->stream_valid_i = beat != nullptr;
     if (beat == nullptr) return;
     model_->stream_bank_i = beat->bank;
-    model_->stream_q8_i = beat->q8;
-    write(model_->stream_data_i, beat->lanes, shape_.rows);
-    write(model_->stream_preset_i, beat->preset, shape_.columns);
+    model_->stream_format_i = static_cast<std::uint8_t>(beat->format);
+    model_->stream_half_step_i = beat->half_step;
+    model_->stream_more_i = static_cast<std::uint8_t>(beat->more);
+    write(model_->stream_data_i, beat->lanes, shape_.rows * shape_.lane_bits / 8);
+    write(model_->stream_preset_i, beat->preset, shape_.slots() * shape_.columns);
   }
 
   void drive_result_ready(bool ready) override { model_->result_ready_i = ready; }
@@ -69,6 +72,8 @@ class verilated_model final : public verilated_array {
   }
 
   bool result_valid() const override { return model_->result_valid_o != 0; }
+
+  std::uint32_t result_more() const override { return model_->result_more_o; }
 
   const std::uint32_t* result() const override {
     std::memcpy(result_.data(), &model_->result_data_o, result_.size() * sizeof(std::uint32_t));

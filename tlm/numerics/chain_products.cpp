@@ -19,10 +19,17 @@ constexpr std::uint32_t block_columns = lane_count;
 // Reduction elements widened to binary32 at a time; bounds the stack, not the result.
 constexpr std::uint32_t slice = 128;
 
-float streamed(const chain_operands& o, std::uint32_t v, std::uint32_t k) {
-  const std::size_t at = v * o.stream_stride + k;
-  if (o.format == stream_format::q8) return static_cast<float>(static_cast<const std::int8_t*>(o.stream)[at]);
-  return from_bf16(static_cast<const std::uint16_t*>(o.stream)[at]);
+// Code i of width `bits` in packed bytes, sign extended.
+[[gnu::always_inline]] inline std::int32_t packed_code(const std::uint8_t* bytes, std::size_t i, std::uint32_t bits) {
+  const std::size_t at = i * bits;
+  const auto top = static_cast<std::int8_t>(bytes[at / 8] >> (at % 8) << (8 - bits));
+  return top >> (8 - bits);
+}
+
+// What a q4 or q2 code stands for.
+[[gnu::always_inline]] inline float code_value(std::int32_t code, std::uint32_t bits, bool half_step) {
+  const std::int32_t step = 1 << (8 - bits);
+  return static_cast<float>(half_step ? code * step + step / 2 : code);
 }
 
 // x[k][c] for count reduction indices from k0 and the columns of one tile; missing columns are 0.
@@ -38,21 +45,49 @@ float streamed(const chain_operands& o, std::uint32_t v, std::uint32_t k) {
   }
 }
 
+// w[k] for count elements of a q4 or q2 vector from k0 on; 0 for a q0 vector.
+void widen_narrow(const stream_vector& vector, std::uint32_t k0, std::uint32_t count, float* w) {
+  const auto* bytes = static_cast<const std::uint8_t*>(vector.elements);
+  if (vector.format == stream_format::q4) {
+    for (std::uint32_t k = 0; k < count; ++k) w[k] = code_value(packed_code(bytes, k0 + k, 4), 4, vector.half_step);
+  } else if (vector.format == stream_format::q2) {
+    for (std::uint32_t k = 0; k < count; ++k) w[k] = code_value(packed_code(bytes, k0 + k, 2), 2, vector.half_step);
+  } else {
+    for (std::uint32_t k = 0; k < count; ++k) w[k] = 0.0f;
+  }
+}
+
 // w[v][k] for the vectors of one block; missing vectors are 0.
 [[gnu::always_inline]] inline void widen_stream(const chain_operands& o, std::uint32_t v0, std::uint32_t height,
                                                 std::uint32_t k0, std::uint32_t count, float* w) {
-  for (std::uint32_t v = 0; v < block_vectors; ++v, w += slice) {
-    const std::size_t at = (v0 + v) * o.stream_stride + k0;
+  const std::size_t pitch = o.stream_stride * element_bits(o.format) / 8;
+  const std::uint8_t* uniform = static_cast<const std::uint8_t*>(o.stream) + v0 * pitch;
+  for (std::uint32_t v = 0; v < block_vectors; ++v, w += slice, uniform += pitch) {
     if (v >= height) {
       for (std::uint32_t k = 0; k < count; ++k) w[k] = 0.0f;
-    } else if (o.format == stream_format::q8) {
-      const std::int8_t* codes = static_cast<const std::int8_t*>(o.stream) + at;
+      continue;
+    }
+    const stream_vector vector = o.each != nullptr ? o.each[v0 + v] : stream_vector{o.format, o.half_step, uniform};
+    if (vector.format == stream_format::q8) {
+      const std::int8_t* codes = static_cast<const std::int8_t*>(vector.elements) + k0;
       for (std::uint32_t k = 0; k < count; ++k) w[k] = static_cast<float>(codes[k]);
-    } else {
-      const std::uint16_t* codes = static_cast<const std::uint16_t*>(o.stream) + at;
+    } else if (vector.format == stream_format::bf16) {
+      const std::uint16_t* codes = static_cast<const std::uint16_t*>(vector.elements) + k0;
       for (std::uint32_t k = 0; k < count; ++k) w[k] = from_bf16(codes[k]);
+    } else {
+      widen_narrow(vector, k0, count, w);
     }
   }
+}
+
+// One bit per vector of a block: it is there, and not q0.
+[[gnu::always_inline]] inline std::uint32_t summed_vectors(const chain_operands& o, std::uint32_t v0,
+                                                           std::uint32_t height) {
+  std::uint32_t bits = (1U << height) - 1;
+  for (std::uint32_t v = 0; o.each != nullptr && v < height; ++v) {
+    if (o.each[v0 + v].format == stream_format::q0) bits &= ~(1U << v);
+  }
+  return bits;
 }
 
 // Where the chain of vector v starts: the caller's preset, the sums of the slice before, or null for +0.
@@ -77,6 +112,7 @@ void run_slice(const chain_operands& o, std::uint32_t chain, std::uint32_t k0, s
   for (std::uint32_t v0 = 0; v0 < o.vectors; v0 += block_vectors) {
     const std::uint32_t height = std::min(block_vectors, o.vectors - v0);
     widen_stream(o, v0, height, k0, count, w);
+    const std::uint32_t summed = summed_vectors(o, v0, height);
 
     lanes sums[block_vectors] = {};
 #pragma GCC unroll 8
@@ -98,7 +134,7 @@ void run_slice(const chain_operands& o, std::uint32_t chain, std::uint32_t k0, s
     }
 #pragma GCC unroll 8
     for (std::uint32_t v = 0; v < block_vectors; ++v) {
-      if (v >= height) continue;
+      if ((summed >> v & 1) == 0) continue;
       float* end = out + static_cast<std::size_t>(v0 + v) * o.columns + c0;
       if (width == block_columns) {
         store_canonical(sums[v], end);
@@ -110,17 +146,39 @@ void run_slice(const chain_operands& o, std::uint32_t chain, std::uint32_t k0, s
   }
 }
 
+// The sums of a q0 vector.
+void pass_starts(const chain_operands& o, std::uint32_t v) {
+  for (std::uint32_t chain = 0; chain < o.chains(); ++chain) {
+    const std::size_t first = static_cast<std::size_t>(v) * o.columns;
+    float* out = o.out + static_cast<std::size_t>(chain) * o.vectors * o.columns + first;
+    for (std::uint32_t c = 0; c < o.columns; ++c) {
+      out[c] = chain == 0 && o.preset != nullptr ? canonical(o.preset[first + c]) : 0.0f;
+    }
+  }
+}
+
 }  // namespace
+
+std::int32_t stream_vector::stored(std::size_t k) const {
+  if (format == stream_format::bf16) return static_cast<const std::uint16_t*>(elements)[k];
+  return packed_code(static_cast<const std::uint8_t*>(elements), k, element_bits(format));
+}
+
+float stream_vector::value(std::size_t k) const {
+  if (format == stream_format::bf16) return from_bf16(static_cast<std::uint16_t>(stored(k)));
+  return code_value(stored(k), element_bits(format), half_step && format != stream_format::q8);
+}
 
 void chain_products_reference(const chain_operands& o) {
   float* out = o.out;
   for (std::uint32_t chain = 0; chain < o.chains(); ++chain) {
     for (std::uint32_t v = 0; v < o.vectors; ++v) {
+      const stream_vector w = o.vector(v);
       for (std::uint32_t c = 0; c < o.columns; ++c) {
         float sum = chain == 0 && o.preset != nullptr ? o.preset[static_cast<std::size_t>(v) * o.columns + c] : 0.0f;
-        for (std::uint32_t k = chain * o.group; k < (chain + 1) * o.group; ++k) {
+        for (std::uint32_t k = chain * o.group; w.format != stream_format::q0 && k < (chain + 1) * o.group; ++k) {
           const float x = from_bf16(o.stationary[static_cast<std::size_t>(k) * o.columns + c]);
-          sum = add(sum, multiply(streamed(o, v, k), x));
+          sum = add(sum, multiply(w.value(k), x));
         }
         *out++ = canonical(sum);
       }
@@ -129,6 +187,10 @@ void chain_products_reference(const chain_operands& o) {
 }
 
 void chain_products(const chain_operands& o) {
+  for (std::uint32_t v = 0; v < o.vectors && (o.each != nullptr || o.format == stream_format::q0); ++v) {
+    if (o.format_of(v) == stream_format::q0) pass_starts(o, v);
+  }
+  if (o.each == nullptr && o.format == stream_format::q0) return;
   for (std::uint32_t chain = 0; chain < o.chains(); ++chain) {
     for (std::uint32_t done = 0; done < o.group; done += slice) {
       const std::uint32_t count = std::min(slice, o.group - done);

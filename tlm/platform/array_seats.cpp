@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "tlm/array/array_config.h"
 #include "tlm/array/model_array.h"
 #include "tlm/cosim/lockstep_array.h"
 #include "tlm/cosim/rtl_array.h"
@@ -11,7 +12,7 @@ namespace dvp::platform {
 
 array_seats::array_seats(const gen::array_config& array, array_choice choice, std::uint32_t lockstep_every,
                          const std::string& waves, std::uint64_t waves_jobs) {
-  const array::array_shape shape{array.rows, array.columns};
+  const array::array_shape shape = array::shape_of(array);
   if (choice != array_choice::rtl) model_ = std::make_unique<array::model_array>(shape);
   if (choice != array_choice::model) {
     cosim::rtl_options options;

@@ -14,24 +14,33 @@ namespace po = boost::program_options;
 
 namespace {
 
-// A tile of random shape and values; every bit pattern of both formats may occur.
+// A tile of random shape and values, all vectors of one format or each of its own; every bit pattern of every format
+// may occur.
 class random_tile {
  public:
   random_tile(const gen::array_config& array, std::mt19937_64& random) {
     const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
-    operands_.format = below(2) == 0 ? numerics::stream_format::q8 : numerics::stream_format::bf16;
+    const auto format = [&] { return static_cast<numerics::stream_format>(below(5)); };
+    operands_.format = format();
+    operands_.half_step = below(2) == 0;
     operands_.columns = 1 + below(array.columns);
     operands_.vectors = 1 + below(4 * array.columns);
     operands_.group = 1 + below(3 * array.rows);
     operands_.reduction = operands_.group * (1 + below(3));
+    operands_.stream_stride = (operands_.reduction + 3) / 4 * 4;  // every vector begins with a byte
     stationary_.resize(std::size_t{operands_.reduction} * operands_.columns);
-    stream_.resize(std::size_t{operands_.vectors} * operands_.reduction);
+    stream_.resize(std::size_t{operands_.vectors} * operands_.stream_stride);
     out_.resize(std::size_t{operands_.chains()} * operands_.vectors * operands_.columns);
     for (auto& value : stationary_) value = static_cast<std::uint16_t>(random());
     for (auto& value : stream_) value = static_cast<std::uint16_t>(random());
+    if (below(2) == 0) {
+      for (std::size_t v = 0; v < operands_.vectors; ++v) {
+        each_.push_back({format(), below(2) == 0, &stream_[v * operands_.stream_stride]});
+      }
+      operands_.each = each_.data();
+    }
     operands_.stationary = stationary_.data();
     operands_.stream = stream_.data();
-    operands_.stream_stride = operands_.reduction;
     operands_.out = out_.data();
   }
   const numerics::chain_operands& operands() const { return operands_; }
@@ -40,6 +49,7 @@ class random_tile {
   numerics::chain_operands operands_;
   std::vector<std::uint16_t> stationary_;
   std::vector<std::uint16_t> stream_;
+  std::vector<numerics::stream_vector> each_;
   std::vector<float> out_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "testbenches/unit/numerics/values.h"
 #include "tlm/numerics/accumulate.h"
+#include "tlm/numerics/converter.h"
 #include "tlm/numerics/fp32.h"
 
 namespace dvp::numerics::test {
@@ -193,6 +194,121 @@ TEST(products, bf16_by_bf16_rounds_below_the_subnormals) {
   EXPECT_EQ(bits(p.out[0]), 1u);  // exactly 2^-149
   EXPECT_EQ(bits(p.out[1]), 2u);  // 1.5 steps: tie to even
   EXPECT_EQ(bits(p.out[2]), 1u);  // 0.75 steps
+}
+
+// Vectors of any format after one another, codes packed by the converter.
+struct mixed_problem : problem {
+  std::vector<std::vector<std::byte>> delivered;
+  std::vector<stream_vector> each;
+  std::vector<std::vector<float>> values;  // what the elements stand for; empty for q0
+
+  mixed_problem(operand_source& source, bool uniform) {
+    static_cast<problem&>(*this) = random_problem(source);
+    const std::size_t stride = (shape.reduction + 3) / 4 * 4;
+    const std::uint32_t chosen = source.below(5);
+    const bool chosen_half = source.below(2) != 0;
+    for (std::uint32_t v = 0; v < shape.vectors; ++v) {
+      const auto format = static_cast<stream_format>(uniform ? chosen : source.below(5));
+      const bool half_step = uniform ? chosen_half : source.below(2) != 0;
+      std::vector<std::byte> bytes(stride * element_bits(format) / 8 + 2);
+      std::vector<float> numbers;
+      if (format == stream_format::bf16) {
+        for (std::size_t k = 0; k < shape.reduction; ++k) {
+          const std::uint16_t number = source.bf16();
+          bytes[2 * k] = static_cast<std::byte>(number & 0xff);
+          bytes[2 * k + 1] = static_cast<std::byte>(number >> 8);
+          numbers.push_back(widen(number));
+        }
+      } else if (format != stream_format::q0) {
+        std::vector<std::byte> stored(shape.reduction);
+        for (auto& code : stored) code = static_cast<std::byte>(source.code());
+        const view described{.precision = static_cast<std::uint8_t>(element_bits(format))};
+        converter(described).convert_all(stored, bytes);
+        for (const std::byte code : stored) {
+          const std::int8_t narrow = convert(described, static_cast<std::int8_t>(code));
+          numbers.push_back(static_cast<float>(half_step ? array_value(described, narrow) : narrow));
+        }
+      }
+      delivered.push_back(bytes);
+      values.push_back(numbers);
+      each.push_back({format, half_step, nullptr});
+    }
+    for (std::uint32_t v = 0; v < shape.vectors; ++v) each[v].elements = delivered[v].data();
+    if (!uniform) {
+      shape.each = each.data();
+      return;
+    }
+    // One after another, a whole number of bytes apart.
+    shape.format = each[0].format;
+    shape.half_step = each[0].half_step;
+    shape.stream_stride = stride;
+    const std::size_t pitch = stride * element_bits(shape.format) / 8;
+    together.resize(pitch * shape.vectors + 2);
+    for (std::uint32_t v = 0; v < shape.vectors; ++v) {
+      std::copy_n(delivered[v].begin(), pitch, together.begin() + static_cast<std::ptrdiff_t>(v * pitch));
+    }
+  }
+
+  chain_operands mixed_operands() {
+    chain_operands o = operands();
+    if (shape.each == nullptr) o.stream = together.data();
+    return o;
+  }
+
+  std::vector<float> expected() {
+    const chain_operands o = operands();
+    std::vector<float> result;
+    for (std::uint32_t g = 0; g < o.reduction / o.group; ++g) {
+      for (std::uint32_t v = 0; v < o.vectors; ++v) {
+        for (std::uint32_t c = 0; c < o.columns; ++c) {
+          volatile float sum = g == 0 && o.preset ? o.preset[v * o.columns + c] : 0.0f;
+          for (std::uint32_t k = g * o.group; k < (g + 1) * o.group && !values[v].empty(); ++k) {
+            volatile float product = values[v][k] * widen(stationary[k * o.columns + c]);
+            sum = sum + product;
+          }
+          result.push_back(std::isnan(sum) ? value_of(0x7fc0'0000) : sum);
+        }
+      }
+    }
+    return result;
+  }
+
+  std::vector<std::byte> together;
+};
+
+TEST(formats, delivered_codes_uniform_and_changing_with_every_vector) {
+  constexpr std::uint32_t seed = 20240818;
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  operand_source source(seed, 0.01);
+  for (int i = 0; i < 200; ++i) {
+    mixed_problem p(source, i % 2 == 0);
+    SCOPED_TRACE(testing::Message() << "problem " << i << ": columns " << p.shape.columns << ", vectors "
+                                    << p.shape.vectors << ", group " << p.shape.group);
+    const std::vector<float> expected = p.expected();
+    chain_products_reference(p.mixed_operands());
+    ASSERT_NO_FATAL_FAILURE(expect_same(p.out, expected, "reference against hand"));
+    chain_products(p.mixed_operands());
+    ASSERT_NO_FATAL_FAILURE(expect_same(p.out, expected, "fast against hand"));
+  }
+}
+
+TEST(formats, q0_keeps_its_start_where_it_lies) {
+  std::vector<float> sums = {1.5f, -0.0f, value_of(0xff80'0001), 2.0f};
+  const std::vector<std::uint16_t> stationary(8, 0x7f80);
+  chain_operands o;
+  o.format = stream_format::q0;
+  o.columns = 2;
+  o.vectors = 2;
+  o.reduction = o.group = 4;
+  o.stationary = stationary.data();
+  o.preset = o.out = sums.data();
+  for (const auto run : {chain_products_reference, chain_products}) {
+    run(o);
+    EXPECT_EQ(sums[0], 1.5f);
+    EXPECT_EQ(bits(sums[1]), 0x8000'0000u);
+    EXPECT_EQ(bits(sums[2]), 0x7fc0'0000u);
+    EXPECT_EQ(sums[3], 2.0f);
+  }
 }
 
 TEST(accumulate, groups_ascend) {
