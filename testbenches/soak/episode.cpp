@@ -101,7 +101,10 @@ episode random_episode(random_generator& random) {
   e.channels = one_of(random, std::array<std::uint32_t, 3>{1, 2, 4});
   const auto& orders = standard_mapping_orders();
   e.mapping_order = orders[random.below(orders.size())];
-  const std::uint64_t interleave = std::uint64_t{e.memory.shape.burst_bytes()} << random.below(4);
+  // A layout keeps its planes in one channel: 2 bursts for nibbles, 8 for bit planes.
+  const std::uint64_t layout = static_cast<std::uint64_t>(e.config.tagged.layout);
+  const std::uint64_t least = layout == 0 ? 0 : layout == 1 ? 1 : 3;
+  const std::uint64_t interleave = std::uint64_t{e.memory.shape.burst_bytes()} << std::max<std::uint64_t>(least, random.below(4));
   e.mapping = standard_mapping(e.mapping_order, e.memory.shape, e.channels, interleave, random.chance(0.3));
   e.load = random_traffic(random, e.memory);
   return e;

@@ -83,7 +83,7 @@ void access_splitter::split_planes(const access& a, std::uint32_t slot, precisio
         piece& p = pieces_.emplace_back(piece{where.channel, burst_at(where, slot, true)});
         p.what.full = elements == block;
       } else {
-        add_column(where, elements, slot, a, figures);
+        add_column(where, elements, c == 0, slot, a, figures);
       }
     }
   }
@@ -93,8 +93,8 @@ void access_splitter::split_planes(const access& a, std::uint32_t slot, precisio
 }
 
 // A column access for `elements` of the access, in the open burst of its channel or in a new one.
-void access_splitter::add_column(const location& where, std::uint64_t elements, std::uint32_t slot, const access& a,
-                                 precision_figures& figures) {
+void access_splitter::add_column(const location& where, std::uint64_t elements, bool leads, std::uint32_t slot,
+                                 const access& a, precision_figures& figures) {
   // Bits of an element that one column access brings, and of those the ones that cross the I/O.
   const std::uint32_t bits_per_column = 8 / planes_;
   const std::uint32_t crossing = std::min<std::uint32_t>(a.precision, bits_per_column);
@@ -102,7 +102,7 @@ void access_splitter::add_column(const location& where, std::uint64_t elements, 
   run& r = runs_[where.channel];
   const burst b = burst_at(where, slot, false);
   const std::uint32_t step = planes_ == 8 ? 1 : planes_;
-  const bool joins = r.open && r.what.columns < most && r.what.row == b.row && r.what.rank == b.rank &&
+  const bool joins = r.open && r.leads == leads && r.what.columns < most && r.what.row == b.row && r.what.rank == b.rank &&
                      r.what.bank == b.bank &&
                      b.column == r.what.column + r.what.columns * step * device_.shape.burst_length;
   if (!joins) {
@@ -111,6 +111,7 @@ void access_splitter::add_column(const location& where, std::uint64_t elements, 
     r.what = b;
     r.what.column_step = static_cast<std::uint8_t>(step);
     r.elements = 0;
+    r.leads = leads;
   } else {
     ++r.what.columns;
   }
@@ -126,24 +127,25 @@ void access_splitter::close(std::uint32_t channel, const access& a, precision_fi
   const std::uint64_t burst_bits = 8 * burst_bytes_;
   const std::uint32_t bits_per_column = 8 / planes_;
   const std::uint64_t payload = r.elements * std::min<std::uint32_t>(a.precision, bits_per_column);
-  const std::uint64_t scales = a.tagged && tagged_.scales == scale_place::in_burst
+  const std::uint64_t scales = a.tagged && tagged_.scales == scale_place::in_burst && r.leads
                                    ? ceil_div(r.elements, tagged_.scale_group) * tagged_.scale_bits
                                    : 0;
   const std::uint64_t bits_per_ck = std::uint64_t{device_.shape.width_bits} * device_.shape.beats_per_ck;
   std::uint64_t carried = burst_bits;
   if (payload + scales > burst_bits) {
     const std::uint64_t clocks = ceil_div(payload + scales, bits_per_ck);
-    b.io_cycles = static_cast<std::uint8_t>(clocks);
+    b.io_cycles = static_cast<std::uint16_t>(clocks);
     carried = clocks * bits_per_ck;
   }
   const std::uint32_t slots = (b.columns + tagged_.core_feed - 1U) / tagged_.core_feed;
   b.core_slots = static_cast<std::uint8_t>(slots);
   b.late_cycles = static_cast<std::uint8_t>(t.BL_n_L * (slots - 1));
-  b.convert_cycles = static_cast<std::uint8_t>(a.precision < 8 ? tagged_.convert_cycles : 0);
+  b.convert_cycles = static_cast<std::uint16_t>(a.precision < 8 ? tagged_.convert_cycles : 0);
   figures.scale_bits += scales;
   figures.padding_bits += carried - payload - scales;
   figures.core_bits += b.columns * burst_bits;
-  ++(slots > 1 ? figures.core_bound : figures.io_bound);
+  const std::uint64_t plain = device_.shape.burst_length / device_.shape.beats_per_ck;
+  ++(slots * plain > std::max<std::uint64_t>(plain, b.io_cycles) ? figures.core_bound : figures.io_bound);
   pieces_.push_back({channel, b});
 }
 

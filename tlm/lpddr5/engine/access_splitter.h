@@ -36,11 +36,12 @@ class access_splitter {
     bool open = false;
     burst what;
     std::uint64_t elements = 0;
+    bool leads = true;  // the first of the elements' planes, with which scales ride
   };
 
   void split_plain(const access& a, std::uint32_t slot, precision_figures& figures);
   void split_planes(const access& a, std::uint32_t slot, precision_figures& figures);
-  void add_column(const location& where, std::uint64_t elements, std::uint32_t slot, const access& a,
+  void add_column(const location& where, std::uint64_t elements, bool leads, std::uint32_t slot, const access& a,
                   precision_figures& figures);
   void close(std::uint32_t channel, const access& a, precision_figures& figures);
   burst burst_at(const location& where, std::uint32_t slot, bool write) const;

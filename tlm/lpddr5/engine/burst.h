@@ -20,9 +20,9 @@ struct burst {
   std::uint8_t columns = 1;      // column accesses of the cell array, all in this row
   std::uint8_t column_step = 1;  // ... so many bursts apart
   std::uint8_t core_slots = 1;   // burst slots those take at the core feed: ceil(columns / feed)
-  std::uint8_t io_cycles = 0;    // clocks on the data bus; 0: the device's burst
+  std::uint16_t io_cycles = 0;   // clocks on the data bus; 0: the device's burst
   std::uint8_t late_cycles = 0;  // the data follows RL so much later
-  std::uint8_t convert_cycles = 0;
+  std::uint16_t convert_cycles = 0;  // added to the time of the last beat
 };
 
 // What the memory system learns from its channels. Times of one channel do not go back.

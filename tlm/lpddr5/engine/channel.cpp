@@ -50,11 +50,13 @@ cycles channel::next_step() {
   return plan_.at;
 }
 
+cycles channel::next_happening() {
+  const bool enters = !inbox_.empty() && queue_.has_room(inbox_.front().what);
+  return enters ? std::min(next_step(), std::max(inbox_.front().arrival, room_since_)) : next_step();
+}
+
 cycles channel::next_event() {
-  if (!inbox_.empty()) {
-    const bool room = queue_.has_room(inbox_.front().what);
-    return room ? std::min(next_step(), std::max(inbox_.front().arrival, room_since_)) : next_step();
-  }
+  if (!inbox_.empty()) return next_happening();
   if (queue_.reads() == 0 && (config_.posted_writes || queue_.writes() == 0)) return never;
   const cycles latency = config_.posted_writes ? t_.RL : std::min(t_.RL, t_.WL);
   return next_step() + latency + t_.BL_n_min;
@@ -70,6 +72,7 @@ void channel::admit() {
   if (written != request_queue::none) {
     if (!b.write && b.columns == 1 && queue_[written].what.full) {
       ++figures_.forwarded_reads;
+      room_since_ = at + t_.BL_n_S;  // the write buffer gives and takes one burst per burst slot
       sink_.queued(b, at);
       sink_.finished(b, at + 1);
       return;
@@ -78,6 +81,7 @@ void channel::admit() {
         queue_[written].held_by == request_queue::none) {
       queue_[written].what.full = queue_[written].what.full || b.full;
       ++figures_.coalesced_writes;
+      room_since_ = at + t_.BL_n_S;
       sink_.queued(b, at);
       sink_.finished(b, at);
       return;
@@ -91,7 +95,10 @@ void channel::admit() {
   touch(bank_number(b.rank, b.bank));
   update_turn();
   sink_.queued(b, at);
-  if (b.write && config_.posted_writes) sink_.finished(b, at);
+  if (b.write && config_.posted_writes) {
+    room_since_ = at + t_.BL_n_S;
+    sink_.finished(b, at);
+  }
 }
 
 void channel::update_turn() {
@@ -100,12 +107,20 @@ void channel::update_turn() {
   const std::uint32_t reads = queue_.reads();
   const std::uint32_t writes = queue_.writes();
   const bool before = write_turn_;
-  if (write_turn_) {
-    write_turn_ = writes != 0 && (reads == 0 || writes > config_.write_low);
-  } else {
-    write_turn_ = writes != 0 && (reads == 0 || writes >= std::min(config_.write_high, room));
+  // However many come, the other direction waits for so many bursts at most, and then has a turn worth the turnaround.
+  const bool long_enough = turn_bursts_ >= longest_turn;
+  if (reads == 0 || writes == 0) {
+    write_turn_ = writes != 0;
+  } else if (held_turn_ == 0) {
+    write_turn_ = write_turn_ ? writes > config_.write_low : writes >= std::min(config_.write_high, room);
+    if (long_enough) {
+      write_turn_ = !before;
+      held_turn_ = shortest_turn;
+    }
   }
   if (write_turn_ == before) return;
+  turn_bursts_ = 0;
+  if (!long_enough) held_turn_ = 0;
   for (auto& bank : bank_states_) bank.stale = true;
 }
 
@@ -135,23 +150,29 @@ void channel::settle_figures(cycles until) {
   }
 }
 
-void channel::skip_to(cycles until) {
+void channel::skip_to(cycles begin, cycles until) {
   for (auto& r : ranks_) {
-    count_background(r, floor_);
-    // Rows are open all through the run.
-    if (until > r.counted) figures_.active_cycles += static_cast<std::uint64_t>(until - r.counted);
-    r.counted = std::max(r.counted, until);
+    count_background(r, begin);
+    // Rows of a rank that is awake are open all through the run.
+    if (r.state == power::up && until > r.counted) {
+      figures_.active_cycles += static_cast<std::uint64_t>(until - r.counted);
+      r.counted = until;
+    }
+    r.idle_since = r.busy = until;
   }
-  floor_ = std::max(floor_, until);
-  data_free_ = std::max(data_free_, until);
-  pending_since_ = floor_;
-  last_column_ = floor_;
-  for (auto& r : ranks_) r.idle_since = r.busy = floor_;
+  if (begin > data_free_) {
+    figures_.idle_cycles[static_cast<std::size_t>(idle_cause::no_request)] +=
+        static_cast<std::uint64_t>(begin - data_free_);
+  }
+  floor_ = data_free_ = bus_end_ = pending_since_ = last_column_ = until;
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     const auto what = static_cast<std::size_t>(refresh_[r].per_bank() ? command::ref_bank : command::ref_all);
     const std::uint64_t n = refresh_[r].skip_to(until);
     figures_.commands[what] += n;
-    figures_.bank_commands[bank_number(r, 0)][what] += n;
+    const std::uint32_t units = refresh_[r].units();
+    for (std::uint32_t unit = 0; unit < units; ++unit) {
+      figures_.bank_commands[bank_number(r, unit)][what] += n / units + (unit < n % units ? 1 : 0);
+    }
   }
   planned_ = false;
 }

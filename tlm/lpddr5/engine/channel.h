@@ -39,23 +39,26 @@ class channel {
   // The next thing that happens, if it does before `until`.
   bool step(cycles until);
 
-  // When something happens next if nothing arrives: a command or an inbox entry that finds room.
-  cycles next_step();
+  // When something happens next if nothing arrives: a command, or an inbox entry that finds room.
+  cycles next_happening();
   // No queued() or finished() is told with an earlier time than this, unless something arrives.
   cycles next_event();
 
   bool inbox_empty() const { return inbox_.empty(); }
   bool idle() const { return inbox_.empty() && queue_.size() == 0; }
   cycles last_queued() const { return last_queued_; }
+  std::uint64_t bursts() const {
+    return figures_.read_bursts + figures_.write_bursts + figures_.forwarded_reads + figures_.coalesced_writes;
+  }
 
   // Brings time-weighted figures up to `until`.
   void settle_figures(cycles until);
 
-  // A run of bursts that is served in one step keeps the idle channel busy until then; the refreshes that fall into the
-  // run count as done.
-  void skip_to(cycles until);
-  // First clock at which a column command could put its data on a free bus.
-  cycles free_from() const { return floor_; }
+  // A run of bursts that is served in one step keeps the idle channel busy from free_from() or later until then; the
+  // refreshes that fall into the run count as done.
+  void skip_to(cycles begin, cycles until);
+  // From then on neither command bus nor data bus is taken.
+  cycles free_from() const { return std::max(floor_, bus_end_); }
 
  private:
   using index = request_queue::index;
@@ -108,6 +111,7 @@ class channel {
   };
 
   // Planning: functions of the state.
+  cycles next_step();  // the next command
   void make_plan();
   void offer(const plan& p);
   void plan_second_activate();
@@ -165,7 +169,12 @@ class channel {
   cycles floor_ = 0;       // nothing is issued before
   cycles room_since_ = 0;  // an entry left the queue then
   cycles last_queued_ = 0;
-  bool write_turn_ = false;  // fr_fcfs_grouped: draining writes
+  // fr_fcfs_grouped: draining writes; bursts issued in this turn while the other direction waited.
+  static constexpr std::uint32_t longest_turn = 512;
+  static constexpr std::uint32_t shortest_turn = 16;
+  bool write_turn_ = false;
+  std::uint32_t turn_bursts_ = 0;
+  std::uint32_t held_turn_ = 0;  // bursts this turn may still issue before it can be taken away
 
   // ACT-1 that waits for its ACT-2.
   struct pending_activate {

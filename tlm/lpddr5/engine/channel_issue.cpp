@@ -160,7 +160,9 @@ void channel::issue_column(const plan& p) {
 
   count_queue(at);
   queue_.remove(p.entry);
-  room_since_ = at;
+  room_since_ = std::max(room_since_, at);
+  if ((b.write ? queue_.reads() : queue_.writes()) != 0) ++turn_bursts_;
+  if (held_turn_ != 0 && b.write == write_turn_) --held_turn_;
   update_turn();
 
   issued_command c;

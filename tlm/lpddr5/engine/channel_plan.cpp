@@ -35,7 +35,7 @@ void channel::offer(const plan& p) {
 
 void channel::plan_second_activate() {
   plan p;
-  p.at = std::max(floor_, second_->first + 1);
+  p.at = timing_.earliest(command::act2, second_->rank, second_->bank, std::max(floor_, second_->first + 1));
   p.what = command::act2;
   p.order = second_activate;
   p.rank = second_->rank;

@@ -58,14 +58,15 @@ struct controller_config {
   std::uint32_t write_low = 8;     // ... until so few are left, or earlier when no read waits
   bool posted_writes = true;       // a write is answered when it is accepted; otherwise when its data is on the bus
   bool coalesce_writes = true;     // a write to a burst whose write still waits joins it
-  // A request that waited so long goes before every row hit; 0: never. Bounds the wait of a miss behind endless hits.
+  // A request that waited so long goes before the row hits of its bank and direction; 0: never.
   cycles starvation_limit = 4096;
   cycles power_down_after = 0;     // idle clocks of a rank before power-down; 0: never
   cycles self_refresh_after = 0;   // idle clocks before self-refresh; 0: never
   cycles frontend_cycles = 0;      // arrival at the socket to the queue
   cycles backend_cycles = 0;       // last beat to the response
   tagged_read_config tagged;
-  // Requests of at least so many bytes that read consecutive addresses are served in one step; 0: never (cycle mode).
+  // Reads of at least so many bytes that begin where the last read ended, or that are longer than 16 rows of every
+  // channel, are served in one step; 0: never (cycle mode).
   std::uint64_t stream_bytes = 0;
 };
 

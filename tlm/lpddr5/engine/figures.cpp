@@ -43,16 +43,6 @@ void latency_histogram::add(cycles latency) {
   sum_ += static_cast<std::uint64_t>(latency);
 }
 
-void latency_histogram::merge(const latency_histogram& other) {
-  if (other.count_ == 0) return;
-  if (counts_.size() < other.counts_.size()) counts_.resize(other.counts_.size());
-  for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] += other.counts_[i];
-  min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
-  max_ = std::max(max_, other.max_);
-  count_ += other.count_;
-  sum_ += other.sum_;
-}
-
 double latency_histogram::mean() const {
   return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
 }

@@ -1,4 +1,4 @@
-// What a memory system counts. Plain integers; ratios and units are made where they are shown (figures_report.h).
+// What a memory system counts. Plain integers; ratios and units are made where they are shown.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace dvp::lpddr5 {
 
 // Why the data bus of a channel was idle between two bursts, in clocks. Each idle clock has one cause: the constraint
-// that held back the burst which ended the gap.
+// that held back the burst which ended the gap. The time after a channel's last burst is not counted.
 enum class idle_cause : std::uint8_t {
   no_request,   // nothing was waiting for this channel
   refresh,      // the rank was closing for, in, or opening after a refresh
@@ -52,7 +52,6 @@ struct channel_figures {
 class latency_histogram {
  public:
   void add(cycles latency);
-  void merge(const latency_histogram& other);
   std::uint64_t count() const { return count_; }
   cycles min() const { return count_ == 0 ? 0 : min_; }
   cycles max() const { return max_; }

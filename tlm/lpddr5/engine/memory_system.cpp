@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <stdexcept>
+#include <string>
 
 #include "tlm/lpddr5/engine/access_splitter.h"
 #include "tlm/lpddr5/engine/channel.h"
@@ -24,6 +26,15 @@ struct memory_system::parts : burst_sink {
   parts(const device& d, const rule_table& rule_rows, const controller_config& policies, const address_mapping& map,
         access_sink& listener, command_sink* commands)
       : dev(d), rules(rule_rows), config(policies), mapping(map), sink(listener), splitter(dev, config, mapping) {
+    const std::uint64_t planes = config.tagged.layout == data_layout::bytes     ? 1
+                                 : config.tagged.layout == data_layout::nibble ? 2
+                                                                               : 8;
+    for (std::uint64_t plane = 1; plane < planes; ++plane) {
+      if (mapping.decode(plane * dev.shape.burst_bytes()).channel == mapping.decode(0).channel) continue;
+      throw std::invalid_argument("the layout keeps " + std::to_string(planes) + " bursts of one channel together: "
+                                  "interleave channels by " + std::to_string(planes * dev.shape.burst_bytes()) +
+                                  " bytes or more");
+    }
     figures.channels.resize(mapping.channels());
     for (std::uint32_t c = 0; c < mapping.channels(); ++c) {
       channels.emplace_back(c, dev, rules, config, figures.channels[c], *this, commands);
@@ -77,7 +88,10 @@ struct memory_system::parts : burst_sink {
   }
 
   void submit(cycles at, const access& a);
+  bool is_run(const access& a) const;
   void serve_in_one_step(cycles at, const access& a);
+  template <typename Condition>
+  void run_while(channel& c, Condition holds);
 
   const device dev;
   const rule_table rules;
@@ -93,6 +107,7 @@ struct memory_system::parts : burst_sink {
   std::size_t unfinished = 0;
   cycles now = 0;
   cycles last_event = 0;
+  std::uint64_t read_end = ~std::uint64_t{0};  // where the last read ended
   std::unique_ptr<stream_rates> rates;  // made by the first access served in one step
 };
 
@@ -106,7 +121,9 @@ void memory_system::parts::submit(cycles at, const access& a) {
     complete(a.id, now, now, false);
     return;
   }
-  if (config.stream_bytes != 0 && !a.write && a.bytes >= config.stream_bytes) {
+  const bool run = is_run(a);
+  if (!a.write) read_end = a.address + a.bytes;
+  if (run) {
     serve_in_one_step(now, a);
     return;
   }
@@ -119,21 +136,45 @@ void memory_system::parts::submit(cycles at, const access& a) {
   for (const auto& p : pieces) channels[p.channel].push(now + config.frontend_cycles, p.what);
 }
 
+// Long, and either the continuation of the last read or so long that where it begins does not matter.
+bool memory_system::parts::is_run(const access& a) const {
+  if (config.stream_bytes == 0 || a.write || a.bytes < config.stream_bytes) return false;
+  return a.address == read_end || a.bytes >= 16 * dev.shape.bytes_per_row() * mapping.channels();
+}
+
 void memory_system::parts::serve_in_one_step(cycles at, const access& a) {
   if (!rates) rates = std::make_unique<stream_rates>(dev, rules, config, mapping);
   cycles begin = at + config.frontend_cycles;
   for (auto& c : channels) {
-    while (!c.idle()) c.step(never);
+    run_while(c, [](const channel& busy) { return !busy.idle(); });
     begin = std::max(begin, c.free_from());
   }
   for (auto& c : channels) c.advance(begin);
   const stream_rates::step step = rates->serve(a.bytes, a.precision, a.tagged, figures);
-  for (auto& c : channels) c.skip_to(begin + step.duration);
+  for (auto& c : channels) c.skip_to(begin, begin + step.duration);
   ++figures.streamed_reads;
   figures.streamed_bytes += a.bytes;
-  sink.accepted(a.id, begin);
+  now = std::max(now, begin - config.frontend_cycles);
+  sink.accepted(a.id, begin - config.frontend_cycles);
   complete(a.id, at, begin + step.duration + step.latency + config.backend_cycles, false);
-  now = std::max(now, begin);
+}
+
+// One thing after another until the condition fails. A channel that does so much without serving a burst cannot serve
+// it: its timing leaves no room between two refreshes.
+template <typename Condition>
+void memory_system::parts::run_while(channel& c, Condition holds) {
+  constexpr std::uint64_t patience = 1'000'000;
+  std::uint64_t bursts = c.bursts();
+  for (std::uint64_t steps = 0; holds(c); ++steps) {
+    c.step(never);
+    if (c.bursts() != bursts) {
+      bursts = c.bursts();
+      steps = 0;
+    } else if (steps > patience) {
+      throw std::runtime_error(dev.id + ": a million commands without a read or write; the timing leaves no room "
+                               "between refreshes");
+    }
+  }
 }
 
 memory_system::memory_system(const device& d, const rule_table& rules, const controller_config& config,
@@ -160,13 +201,13 @@ cycles memory_system::next_event() const {
 
 cycles memory_system::next_step() const {
   cycles next = never;
-  for (auto& c : parts_->channels) next = std::min(next, c.next_step());
+  for (auto& c : parts_->channels) next = std::min(next, c.next_happening());
   return next;
 }
 
 cycles memory_system::settle() {
   for (auto& c : parts_->channels) {
-    while (!c.inbox_empty()) c.step(never);
+    parts_->run_while(c, [](const channel& busy) { return !busy.inbox_empty(); });
   }
   cycles last = parts_->now;
   for (auto& c : parts_->channels) last = std::max(last, c.last_queued() - parts_->config.frontend_cycles);
@@ -176,7 +217,7 @@ cycles memory_system::settle() {
 
 cycles memory_system::drain() {
   for (auto& c : parts_->channels) {
-    while (!c.idle()) c.step(never);
+    parts_->run_while(c, [](const channel& busy) { return !busy.idle(); });
     parts_->last_event = std::max(parts_->last_event, c.free_from());
   }
   return parts_->last_event;

@@ -29,7 +29,7 @@ struct access {
   std::uint64_t address = 0;  // first byte
   std::uint64_t bytes = 0;    // array bytes = 8-bit elements, 1 or more; address + bytes <= bytes()
   bool write = false;
-  std::uint8_t precision = 8;  // bits per element that cross the I/O: 8, 4, 2, 0; writes 8
+  std::uint8_t precision = 8;  // bits per element that cross the I/O: 8, 4, 2, 0; not 8 only for tagged reads
   bool tagged = false;         // carries a precision tag: scales and conversion are accounted
 };
 
@@ -45,7 +45,7 @@ class access_sink {
 class memory_system {
  public:
   // The device's organisation gives one channel; `mapping` says how many there are. Sinks outlive the system;
-  // `commands` may be null.
+  // `commands` may be null. std::invalid_argument when the layout spreads an element's bits over channels.
   memory_system(const device& d, const rule_table& rules, const controller_config& config, const address_mapping& mapping,
                 access_sink& sink, command_sink* commands);
   ~memory_system();

@@ -29,7 +29,6 @@ class refresh_schedule {
   bool on() const { return policy_ != refresh_policy::none; }
   bool per_bank() const { return policy_ == refresh_policy::per_bank; }
   std::uint32_t units() const { return units_; }
-  cycles interval() const { return interval_; }
 
   cycles due() const { return due_; }
   // From when it must be done although requests wait, and from when it may be done while none does.

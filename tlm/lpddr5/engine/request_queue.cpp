@@ -118,12 +118,30 @@ void request_queue::let_go(index leaving) {
   for (index i = oldest_; i != none; i = (*this)[i].younger) {
     entry& e = (*this)[i];
     if (e.held_by != leaving) continue;
+    // A burst of several column accesses may have had more than one in its way.
     e.held_by = none;
+    for (index j = e.older; j != none && e.held_by == none; j = (*this)[j].older) {
+      if ((*this)[j].what.write != e.what.write && touch((*this)[j].what, e.what)) e.held_by = j;
+    }
+    if (e.held_by != none) {
+      (*this)[e.held_by].holds = true;
+      continue;
+    }
     const unsigned direction = e.what.write ? 1 : 0;
     bank_lists& lists = banks_[bank_of(e.what)];
     refresh_oldest(lists, direction);
     find_hit(lists, direction, lists.head[direction]);
   }
+}
+
+bool request_queue::touch(const burst& a, const burst& b) const {
+  if (a.rank != b.rank || a.bank != b.bank || a.row != b.row) return false;
+  for (std::uint32_t n = 0; n < a.columns; ++n) {
+    for (std::uint32_t m = 0; m < b.columns; ++m) {
+      if (key(a, n) == key(b, m)) return true;
+    }
+  }
+  return false;
 }
 
 void request_queue::set_row(std::uint32_t bank, std::int64_t row) {

@@ -78,6 +78,7 @@ class request_queue {
   void refresh_oldest(bank_lists& lists, unsigned direction);
   void find_hit(bank_lists& lists, unsigned direction, index from);
   void let_go(index leaving);
+  bool touch(const burst& a, const burst& b) const;
 
   std::uint32_t banks_per_rank_;
   std::uint32_t columns_per_access_;

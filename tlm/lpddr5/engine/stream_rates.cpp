@@ -74,8 +74,8 @@ stream_rates::rate stream_rates::measure(std::uint8_t precision, bool tagged) co
       a.address = (a.address + a.bytes) % mapping_.bytes();
     }
   };
-  // From refresh to refresh, so that the share of refreshed time is whole.
-  read_until(device_.times.REFI * 3 / 2);
+  // From refresh to refresh, so that the share of refreshed time is whole; after as long as refreshes may be put off.
+  read_until(device_.times.REFI * (config_.refresh_postpone + config_.refresh_pull_in + 2) - device_.times.REFI / 2);
   const cycles begin = memory.now();
   const auto before = counters(memory.figures(begin), precision);
   const std::uint64_t bytes_before = memory.figures(begin).by_precision[precision].elements;

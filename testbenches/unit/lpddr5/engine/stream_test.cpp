@@ -64,5 +64,68 @@ TEST(stream, agrees_with_the_cycle_mode_within_two_percent) {
   }
 }
 
+// Sequential 4 KiB reads with refreshes put off and brought forward, by two ranks.
+outcome read_in_a_row(std::uint64_t stream_bytes) {
+  controller_config policies;
+  policies.refresh_postpone = 8;
+  policies.refresh_pull_in = 4;
+  policies.stream_bytes = stream_bytes;
+  device d = lpddr5_6400();
+  d.shape.ranks = 2;
+  test_memory m(policies, 2, "row-bank-column-group-channel", d);
+  cycles now = 0;
+  for (std::uint64_t address = 0; address < std::uint64_t{32} << 20; address += 4096) {
+    m.read(now, address, 4096);
+    now = m.memory.settle();
+  }
+  const cycles end = m.memory.drain();
+  const auto& figures = m.memory.figures(end);
+  return {static_cast<double>(end), energy_of(figures, m.dev).total_j(), figures.streamed_reads};
+}
+
+TEST(stream, knows_refreshes_that_are_put_off) {
+  const outcome cycle = read_in_a_row(0);
+  const outcome stream = read_in_a_row(1024);
+  EXPECT_EQ(stream.streamed, (32U << 20) / 4096 - 1);
+  EXPECT_NEAR(stream.clocks / cycle.clocks, 1, 0.02);
+  EXPECT_NEAR(stream.joules / cycle.joules, 1, 0.02);
+}
+
+// A long read from somewhere else opens rows of its own: it is simulated.
+TEST(stream, serves_only_what_continues) {
+  std::vector<cycles> ends;
+  for (const std::uint64_t stream_bytes : {0U, 1024U}) {
+    controller_config policies;
+    policies.stream_bytes = stream_bytes;
+    test_memory m(policies, 4);
+    random_numbers random(11);
+    cycles now = 0;
+    for (int i = 0; i < 2000; ++i) {
+      m.read(now, random.below(m.memory.bytes() / 4096) * 4096, 4096);
+      now = m.memory.settle();
+    }
+    ends.push_back(m.memory.drain());
+    EXPECT_EQ(m.memory.figures(ends.back()).streamed_reads, 0U);
+  }
+  EXPECT_EQ(ends[0], ends[1]);
+}
+
+// Gaps between runs are time without requests; nothing of the bus's time is lost.
+TEST(stream, accounts_for_every_clock_of_the_bus) {
+  controller_config policies;
+  policies.stream_bytes = 4096;
+  test_memory m(policies);
+  cycles now = 0;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    m.read(now, i * 65536, 65536);
+    now = m.memory.settle() + 5000;
+  }
+  const cycles end = m.memory.drain();
+  const auto& c = m.memory.figures(end).channels[0];
+  std::uint64_t clocks = c.busy_cycles;
+  for (const auto idle : c.idle_cycles) clocks += idle;
+  EXPECT_NEAR(static_cast<double>(clocks) / static_cast<double>(end), 1, 0.002);
+}
+
 }  // namespace
 }  // namespace dvp::lpddr5::test
