@@ -41,6 +41,40 @@ class Dram(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("random, 64 outstanding", done.stdout)
         self.assertNotIn("NOT OK", done.stdout)
+        self.assertIn("allowed", done.stdout)
+        folder = chip.scratch_folder()
+        brief = chip.call("dram", "--golden", "-q", "--out", folder, timeout=120)
+        self.assertEqual((brief.returncode, brief.stderr), (0, ""))
+        rows = json.loads((folder / "golden.json").read_text())
+        self.assertEqual(brief.stdout.strip().splitlines(), [done.stdout.splitlines()[len(rows) + 1].strip()])
+        for row in rows:
+            self.assertTrue(row["ok"], row)
+            off = row["ours"] / row["expected"] - 1
+            self.assertLessEqual(abs(off), row["tolerance"] + 1e-6, row)
+            if row["at_most"]:
+                self.assertLessEqual(off, 0, row)
+
+    def test_output_that_cannot_be_written(self):
+        folder = chip.scratch_folder()
+        (folder / "stats.json").mkdir()
+        done = chip.call("dram", "-n", "1k", "-q", "--out", folder)
+        self.assertEqual(done.returncode, FAULT)
+        self.assertEqual(done.stderr.strip(), f"dllm-vp: {folder}/stats.json: cannot be written: Is a directory")
+        self.assertEqual([path.name for path in folder.iterdir()], ["stats.json"])
+        self.assertIn("the output could not be written", " ".join(chip.call("dram", "--help").stdout.split()))
+
+    def test_orders_that_leave_bursts_unfilled_are_noted(self):
+        order = "mapping.order=row-bank-column-group-channel"
+        for arguments, noted in [(["--generate", "mixed"], False),
+                                 (["--generate", "mixed", "--set", order], True),
+                                 (["--generate", "mixed", "--set", order, "--shares", "q8=1"], False),
+                                 (["--set", order], False),
+                                 (["--set", order, "--set", "tagged.core_feed=2"], True)]:
+            with self.subTest(arguments=arguments):
+                notes = Played("-n", "1k", *arguments).stats["notes"]
+                self.assertEqual(len(notes), noted)
+                for note in notes:
+                    self.assertIn("use order row-bank-column-group-quad-channel", note)
 
     def test_stats_follow_their_schema_and_add_up(self):
         for arguments in [("--generate", "stream", "-n", "20k"),
@@ -216,12 +250,47 @@ class Dram(unittest.TestCase):
         other = Played("--config", config, "--set", "mcconfig.RefreshPolicy=AllBank", "--generate", "stream", "-n", "10k")
         self.assertGreater(other.stats["channels"][0]["commands"]["REFab"], 0)
         self.assertEqual(other.stats["traffic"]["requests"], 10000)
+        closed = [Played("--config", config, "--set", key + "mcconfig.PagePolicy=Closed").stats for key in ("", "simulation.")]
+        self.assertGreater(closed[0]["channels"][0]["commands"].get("RDA", 0), 0)
+        self.assertEqual(closed[0]["channels"], closed[1]["channels"])
+        missing = [note for note in stats["notes"] if "missing, default used" in note]
+        self.assertEqual(len(missing), 1)
+        self.assertIn("AAD 8, WCKPST 1", missing[0])
 
     def test_list_and_help(self):
         for option in ("--list", "--help"):
             done = chip.call("dram", option)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("lpddr5-6400-x16", chip.call("dram", "--list").stdout)
+
+
+class PlatformOverrides(unittest.TestCase):
+    """dllm-vp run --set on the description of its memory."""
+
+    def call(self, assignment):
+        return chip.call("run", "--prompt", "Compute 1+2", "--quiet", "--set", assignment, timeout=120)
+
+    def test_a_memory_given_by_name_takes_keys(self):
+        done = self.call("memory.config.channels=8")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("GB/s of 102.4", done.stdout)
+
+    def test_unknown_keys_name_a_known_one(self):
+        for assignment, phrases in [
+            ("memory.dq=64", ["unknown key memory.dq", "known there are memory.model, memory.config, memory.mode",
+                              "memory.config.channels"]),
+            ("memory.channels=8", ["did you mean memory.config.channels?"]),
+            ("memory.cofnig=x", ["did you mean memory.config?"]),
+            ("memory.config.chanels=8", ["memory.config", "did you mean channels?"]),
+            ("memory.config.controller.page=opened", ["controller.page", "did you mean open?"]),
+            ("memory.config.timing.FAW.x=1", ["memory.config", "timing.FAW", "is not a number"]),
+        ]:
+            with self.subTest(assignment=assignment):
+                done = self.call(assignment)
+                self.assertEqual(done.returncode, USAGE, done.stdout + done.stderr)
+                self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+                for phrase in phrases:
+                    self.assertIn(phrase, done.stderr)
 
 
 class BadInput(unittest.TestCase):
@@ -255,6 +324,9 @@ class BadInput(unittest.TestCase):
             (["--trace", "/"], ["is a directory"]),
             (["--commands"], ["--commands", "without --out"]),
             (["--golden", "--seed", "3"], ["--seed", "--golden"]),
+            (["--list", "-q"], ["--quiet", "--list"]),
+            (["--set", "timing.RBTP=1000"], ["REFI of 3125", "leaves no room"]),
+            (["--set", "timing.FAW=9999999"], ["FAW of 9999999", "longer than REFI"]),
             (["--check", "--no-check"], ["--check", "--no-check"]),
             (["--mode", "stream", "--check"], ["--check", "--mode cycle"]),
             (["--mode", "stream", "--out", "/dev/null/x", "--commands"], ["--commands", "--mode cycle"]),

@@ -49,6 +49,23 @@ std::uint64_t elements_of(const core::access_tag& tag, std::uint64_t bytes) {
   return tag.elements != 0 ? tag.elements : bits == 0 ? 0 : bytes * 8 / bits;
 }
 
+// Whether every enable that a byte of the data uses is TLM_BYTE_DISABLED or TLM_BYTE_ENABLED.
+bool enables_are_valid(const tlm::tlm_generic_payload& payload) {
+  const std::uint8_t* enables = payload.get_byte_enable_ptr();
+  if (enables == nullptr) return true;
+  const auto used = std::min(payload.get_byte_enable_length(), payload.get_data_length());
+  return std::all_of(enables, enables + used,
+                     [](std::uint8_t e) { return e == TLM_BYTE_DISABLED || e == TLM_BYTE_ENABLED; });
+}
+
+// TLM_OK, or why an access of plain bytes is refused.
+tlm::tlm_response_status check_plain(const tlm::tlm_generic_payload& payload, std::uint64_t memory_bytes) {
+  const auto status = core::check_bytes(payload, memory_bytes);
+  if (status == tlm::TLM_BURST_ERROR_RESPONSE) return status;
+  if (payload.get_data_ptr() == nullptr) return tlm::TLM_GENERIC_ERROR_RESPONSE;
+  return enables_are_valid(payload) ? status : tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+}
+
 // TLM_OK, or why a read tagged q4, q2 or q0 is refused.
 tlm::tlm_response_status check_tagged(const tlm::tlm_generic_payload& payload, const core::access_tag& tag,
                                       const view_table& views, std::uint64_t memory_bytes) {
@@ -59,6 +76,7 @@ tlm::tlm_response_status check_tagged(const tlm::tlm_generic_payload& payload, c
         length != numerics::delivered_bytes(elements, bits_of(tag.precision))) {
       return tlm::TLM_BURST_ERROR_RESPONSE;
     }
+    if (payload.get_data_ptr() == nullptr) return tlm::TLM_GENERIC_ERROR_RESPONSE;
     if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
     if (views.find(tag) == nullptr) return tlm::TLM_COMMAND_ERROR_RESPONSE;
   }
@@ -145,7 +163,7 @@ std::optional<access> controller::take(tlm::tlm_generic_payload& payload) {
   a.precision = a.write ? 8 : bits_of(tag.precision);
   a.tagged = !a.write && is_code(tag.precision);
   const bool plain = a.precision == 8;
-  const auto status = plain ? core::check_bytes(payload, bytes()) : check_tagged(payload, tag, views_, bytes());
+  const auto status = plain ? check_plain(payload, bytes()) : check_tagged(payload, tag, views_, bytes());
   payload.set_response_status(status);
   if (status != tlm::TLM_OK_RESPONSE) return std::nullopt;
 
@@ -167,7 +185,7 @@ std::optional<access> controller::take(tlm::tlm_generic_payload& payload) {
 }
 
 unsigned int controller::transport_dbg(int /*initiator*/, tlm::tlm_generic_payload& payload) {
-  return core::move_debug_bytes(payload, data(), bytes());
+  return payload.get_data_ptr() == nullptr ? 0 : core::move_debug_bytes(payload, data(), bytes());
 }
 
 bool controller::get_direct_mem_ptr(int /*initiator*/, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
@@ -201,6 +219,7 @@ void controller::b_transport(int /*initiator*/, tlm::tlm_generic_payload& payloa
   a->id = index;
   starting_ = index;
   system_->submit(clock_.up((now + delay).value()), *a);
+  // The next thing to happen is a command, or a burst that enters its queue without one.
   while (accesses_[index].finished == unknown) system_->advance(system_->next_step() + 1);
   starting_ = nobody;
   delay = std::max(delay, sc_core::sc_time::from_value(accesses_[index].finished) - now);

@@ -22,7 +22,12 @@
 // adds that to the delay. The engine's time does not go back: an access by either interface that arrives for an earlier
 // time is served as if it arrived where the engine is. So results of blocking traffic depend on the order of calls, as
 // always with temporal decoupling, and mixing both interfaces delays the non-blocking side by what the blocking side
-// runs ahead. Data never depend on it.
+// runs ahead. Data never depend on it. Several blocking initiators are served one after the other within a quantum: two
+// with a quantum of 10 us take twice as long as one alone, with a quantum of 0 still 1.25 times. Masters that should
+// compete for the memory use nb_transport.
+//
+// An access is split into bursts at once, whatever its length: while it is under way it costs about 2 bytes of host
+// memory per byte asked for, so hundreds of megabytes belong into several accesses.
 //
 // Reads with a core::access_tag of precision q4 or q2 deliver converted codes (tlm/numerics/converter.h): the address
 // is that of the first element's q8 byte, `elements` how many, the data length their delivered_bytes(); with elements
@@ -32,13 +37,16 @@
 // Refused, without time, count or effect, in this order:
 //   length or streaming width 0; a converted read that streams, or whose length is not that of its elements
 //                                                     -> TLM_BURST_ERROR_RESPONSE
-//   byte enables of length 0, or any on a converted read -> TLM_BYTE_ENABLE_ERROR_RESPONSE
+//   no data pointer                                   -> TLM_GENERIC_ERROR_RESPONSE
+//   byte enables of length 0 or other than 0x00 and 0xff, or any on a converted read
+//                                                     -> TLM_BYTE_ENABLE_ERROR_RESPONSE
 //   a view that is not set or has another precision   -> TLM_COMMAND_ERROR_RESPONSE
 //   a byte or element outside the memory              -> TLM_ADDRESS_ERROR_RESPONSE
 // Nothing reachable from a socket throws.
 //
 // DMI grants the whole memory to plain accesses; its latency is that of a row hit. What goes through it, transport_dbg
-// or data() takes no time and is in no figure; transport_dbg moves plain bytes whatever the tag.
+// or data() takes no time and is in no figure; transport_dbg moves plain bytes whatever the tag, and none without a
+// data pointer.
 //
 // Figures below the module's base name: those of core::traffic_figures, direct_grants, and those of system_report.h,
 // which are current after update_figures() and at the end of simulation.

@@ -9,7 +9,8 @@ namespace dvp::platform {
 
 enum exit_code : int {
   exit_ok = 0,
-  exit_fault = 1,  // the simulation found a fault: lockstep difference, NPU error, firmware result code, broken rule
+  exit_fault = 1,  // the simulation found a fault: lockstep difference, NPU error, firmware result code, broken rule,
+                   // golden figure that is off; or the output could not be written
   exit_usage = 2,  // command line, configuration, prompt file or trace
   exit_model = 3   // a model file that cannot be used
 };

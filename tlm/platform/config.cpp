@@ -9,6 +9,7 @@
 #include "tlm/core/nearest_word.h"
 #include "tlm/core/strict_json.h"
 #include "tlm/platform/files.h"
+#include "tlm/platform/memory_overrides.h"
 #include "tlm/platform/schema_check.h"
 
 namespace dvp::platform {
@@ -27,34 +28,63 @@ ordered_json parse_json(const std::string& text, const std::string& file) {
   }
 }
 
+// "memory.config.channels=8": a memory given by name becomes its description, with the key on top.
+void override_described_memory(ordered_json& config, const std::string& path, const std::string& assignment) {
+  try {
+    if (config.is_string()) config = lpddr5::load_memory_config(config.get<std::string>()).source;
+  } catch (const core::config_error& error) {
+    throw usage_error("--set " + assignment + ": memory.config: " + error.what());
+  }
+  override_memory(config, path, assignment);
+}
+
+// What to say of a key `parent`.`key` that is not there: the nearest of those that are, or else all of them.
+std::string known_instead(const ordered_json& place, const std::string& parent, const std::string& key) {
+  std::vector<std::string> known;
+  std::string list;
+  if (place.is_object()) {
+    for (const auto& item : place.items()) {
+      known.push_back(item.key());
+      list += (list.empty() ? "" : ", ") + parent + item.key();
+    }
+  }
+  std::string close = core::nearest_word(key, known);
+  const bool described = parent == "memory." && place.contains("config");
+  if (close.empty() && described) {
+    close = core::nearest_word(key, {"device", "channels", "ranks", "timing", "mapping", "controller", "tagged"});
+    if (!close.empty()) close.insert(0, "config.");
+  }
+  if (!close.empty()) return "did you mean " + parent + close + "?";
+  if (described) list += ", and below memory.config what describes it, such as memory.config.channels";
+  return list.empty() ? "it holds no keys" : "known there are " + list;
+}
+
 // "npu.vector.lanes=32": the value is JSON where it parses as JSON, else a string.
 void apply_override(ordered_json& document, const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw usage_error("--set " + assignment + ": expected path=value, such as npu.vector.lanes=32");
   }
-  const std::string text = assignment.substr(equals + 1);
-  ordered_json value = ordered_json::parse(text, nullptr, false);
-  if (value.is_discarded()) value = text;
+  constexpr std::string_view described = "memory.config.";
+  if (assignment.substr(0, equals).starts_with(described) && document.contains("memory") &&
+      document["memory"].is_object() && document["memory"].contains("config")) {
+    override_described_memory(document["memory"]["config"],
+                              assignment.substr(described.size(), equals - described.size()), assignment);
+    return;
+  }
   ordered_json* place = &document;
   std::size_t begin = 0;
   while (begin <= equals) {
     const std::size_t end = std::min(assignment.find('.', begin), equals);
     const std::string key = assignment.substr(begin, end - begin);
     if (!place->is_object() || !place->contains(key)) {
-      std::vector<std::string> known;
-      if (place->is_object()) {
-        for (const auto& item : place->items()) known.push_back(item.key());
-      }
-      const std::string close = core::nearest_word(key, known);
-      throw usage_error("--set " + assignment + ": unknown key " + assignment.substr(0, end) +
-                        (close.empty() ? "; the configuration has no such key"
-                                       : "; did you mean " + assignment.substr(0, begin) + close + "?"));
+      throw usage_error("--set " + assignment + ": unknown key " + assignment.substr(0, end) + "; " +
+                        known_instead(*place, assignment.substr(0, begin), key));
     }
     place = &(*place)[key];
     begin = end + 1;
   }
-  *place = value;
+  *place = assigned_value(assignment);
 }
 
 sc_core::sc_time nanoseconds(const ordered_json& value) {

@@ -73,9 +73,20 @@ void write_text(const fs::path& path, std::string_view text) {
     std::ofstream out(beside, std::ios::binary | std::ios::trunc);
     out << text;
     out.flush();
-    if (!out) throw std::runtime_error(beside.string() + ": cannot be written: " + std::strerror(errno));
+    if (!out) {
+      const std::string why = std::strerror(errno);
+      out.close();
+      std::error_code ignored;
+      fs::remove(beside, ignored);
+      throw std::runtime_error(path.string() + ": cannot be written: " + why);
+    }
   }
-  fs::rename(beside, path);
+  std::error_code error;
+  fs::rename(beside, path, error);
+  if (!error) return;
+  std::error_code ignored;
+  fs::remove(beside, ignored);
+  throw std::runtime_error(path.string() + ": cannot be written: " + error.message());
 }
 
 }  // namespace dvp::platform

@@ -97,8 +97,8 @@ const char* name_of(array_choice choice) {
 std::string run_help() {
   std::ostringstream text;
   text << description()
-       << "\nExit codes: 0 all answered; 1 a simulation fault (lockstep difference, NPU error); 2 wrong usage or\n"
-          "configuration; 3 a model file that cannot be used.\n";
+       << "\nExit codes: 0 all answered; 1 a simulation fault (lockstep difference, NPU error), or the output could\n"
+          "not be written; 2 wrong usage or configuration; 3 a model file that cannot be used.\n";
   return text.str();
 }
 

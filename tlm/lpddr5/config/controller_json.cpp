@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tlm/lpddr5/config/notes.h"
+
 namespace dvp::lpddr5 {
 
 namespace {
@@ -103,7 +105,7 @@ void read_delays(const core::json_object& json, controller_config& config, std::
   for (const char* key : {"BlockingReadDelay", "BlockingWriteDelay"}) {
     if (!json.has(key)) continue;
     delay(key, 0);
-    notes.push_back(json.path_of(key) + ": not used; blocking accesses take the time of the model");
+    add_note(notes, not_used, json.path_of(key));
   }
 }
 
@@ -128,12 +130,12 @@ void note_what_changes_nothing(const core::json_object& json, std::vector<std::s
   if (json.has("Arbiter")) {
     json.choice("Arbiter", dramsys_arbiters);
     if (!core::same_word(json.text("Arbiter"), "Simple")) {
-      notes.push_back(json.path_of("Arbiter") + ": not used; requests are taken in order of arrival");
+      add_note(notes, not_used, json.path_of("Arbiter"));
     }
   }
   if (json.has("MaxActiveTransactions")) {
     json.whole("MaxActiveTransactions", 1, most_clocks);
-    notes.push_back(json.path_of("MaxActiveTransactions") + ": not used; the queues bound what is under way");
+    add_note(notes, not_used, json.path_of("MaxActiveTransactions"));
   }
   if (json.flag_or("RefreshManagement", false)) {
     json.fail("RefreshManagement", "this model has no refresh management commands; give false");

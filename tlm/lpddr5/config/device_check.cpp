@@ -43,7 +43,7 @@ class judge {
     if (o_.columns % o_.burst_length != 0) {
       fail(number(o_.columns) + " columns are not a multiple of the burst length " + number(o_.burst_length));
     }
-    if (o_.pair_offset != 0 && (o_.pair_offset >= o_.banks() || o_.banks() % (2 * o_.pair_offset) != 0)) {
+    if (o_.pair_offset != 0 && o_.pair_offset * 2 != o_.banks()) {
       fail("banks " + number(o_.pair_offset) + " apart are no pairs of " + number(o_.banks()) +
            " banks; give half the banks, or 0 for one bank per refresh");
     }
@@ -70,6 +70,8 @@ class judge {
                                       {"RPpb", t_.RPpb},
                                       {"RPab", t_.RPab},
                                       {"RCpb", t_.RCpb},
+                                      {"RRD", t_.RRD},
+                                      {"PPD", t_.PPD},
                                       {"BL_n_min", t_.BL_n_min},
                                       {"BL_n_max", t_.BL_n_max},
                                       {"BL_n_S", t_.BL_n_S},
@@ -116,6 +118,11 @@ class judge {
       fail("RTW of " + number(std::min(t_.RTW_S, t_.RTW_L)) + " clocks lets a write's data meet a read's; give RTW_S " +
            "and RTW_L at least RL + BL_n_min - WL, " + number(apart));
     }
+    const cycles turn = std::min(t_.RTW_L, t_.WL + t_.BL_n_min + t_.WTR_L);
+    if (t_.BL_n_L > turn) {
+      fail("BL_n_L of " + number(t_.BL_n_L) + " clocks is longer than a read and a write of a bank group are apart, " +
+           number(turn) + "; give no more, or longer RTW_L and WTR_L");
+    }
     const auto burst_clocks = static_cast<cycles>(o_.burst_length / o_.beats_per_ck);
     if (t_.BL_n_min < burst_clocks) {
       fail("BL_n_min of " + number(t_.BL_n_min) + " clocks is shorter than the " + number(burst_clocks) + " that " +
@@ -126,6 +133,46 @@ class judge {
       fail("BL_n_S of " + number(t_.BL_n_S) + " clocks lets bursts collide on the data bus; give at least " +
            number(16 / o_.beats_per_ck));
     }
+  }
+
+  // Banks must close, be refreshed and still serve rows in between, or requests wait forever.
+  void room_for_refresh() const {
+    for (const timing_field& field : timing_fields()) {
+      const cycles value = t_.*(field.value);
+      if (value > t_.REFI) {
+        fail(std::string(field.name) + " of " + number(value) + " clocks is longer than REFI " + number(t_.REFI) +
+             "; everything else must fit between two refreshes");
+      }
+    }
+    const cycles close =
+        std::max({t_.RAS, t_.RCpb - t_.RPpb, t_.RCD + t_.BL_n_min + t_.RBTP, t_.RCD + t_.WL + t_.BL_n_min + t_.WR});
+    const cycles all = 4 * (t_.RFCab + t_.RPab + close);
+    if (t_.REFI < all) {
+      fail("REFI of " + number(t_.REFI) + " clocks leaves no room for accesses beside refresh: RFCab " +
+           number(t_.RFCab) + ", RPab " + number(t_.RPab) + " and " + number(close) +
+           " to use and close a row; give at least " + number(all) + " or shorter timings");
+    }
+    const auto banks = static_cast<cycles>(o_.banks());
+    const auto often = [&](const char* name, cycles value, cycles most) {
+      if (value <= most) return;
+      fail(std::string(name) + " of " + number(value) + " clocks keeps the banks from opening and closing between " +
+           "refreshes; give at most " + number(most));
+    };
+    often("RRD", t_.RRD, t_.REFI / 4 / banks);
+    often("PPD", t_.PPD, t_.REFI / 4 / banks);
+    often("FAW", t_.FAW, t_.REFI / 4);
+    if (t_.REFIpb == 0) return;
+    const cycles units = o_.pair_offset != 0 ? banks / 2 : banks;
+    const cycles one = 2 * (t_.RFCpb + t_.RPpb + close);
+    const cycles round = std::min(units * t_.REFIpb, t_.REFI);
+    if (round < one) {
+      fail("REFIpb of " + number(t_.REFIpb) + " clocks refreshes a bank every " + number(round) +
+           " and leaves no room for its accesses: RFCpb " + number(t_.RFCpb) + ", RPpb " + number(t_.RPpb) + " and " +
+           number(close) + " to use and close a row; give at least " + number((one + units - 1) / units) +
+           " or shorter timings");
+    }
+    // A per-bank refresh takes part in the window of four activates.
+    often("FAW", t_.FAW, round / units);
   }
 
  private:
@@ -153,6 +200,7 @@ void check_device(const device& d, const std::string& file) {
   j.sizes();
   j.ranges();
   j.relations();
+  j.room_for_refresh();
 }
 
 }  // namespace dvp::lpddr5

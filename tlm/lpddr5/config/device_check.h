@@ -8,8 +8,8 @@
 namespace dvp::lpddr5 {
 
 // core::config_error, one sentence with `file` and the timing or size at fault: sizes that are no powers of two, bursts
-// that do not fit rows or bank mode, clocks and latencies out of range, timings that contradict each other (RC below
-// RAS + RP, FAW below RRD, refresh that leaves no time), data faster than the pins.
+// that do not fit rows or bank mode, clocks and latencies out of range or beyond REFI, timings that contradict each
+// other (RC below RAS + RP, FAW below RRD), data faster than the pins, refresh that leaves no time for accesses.
 void check_device(const device& d, const std::string& file);
 
 }  // namespace dvp::lpddr5

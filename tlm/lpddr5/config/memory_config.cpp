@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include "tlm/core/nearest_word.h"
 #include "tlm/lpddr5/config/builtin_device.h"
@@ -131,6 +132,9 @@ memory_config read_memory_config(const ordered_json& document, const std::string
   }
   top.finish();
   check_memory(config, file);
+  if (config.controller.tagged.core_feed > 1) {
+    if (std::string why = why_bursts_stay_unfilled(config); !why.empty()) config.notes.push_back(std::move(why));
+  }
   return config;
 }
 

@@ -46,6 +46,10 @@ memory_config read_simulation(const nlohmann::ordered_json& document, const std:
 memory_config load_memory_config(const std::string& path_or_name);
 memory_config parse_memory_config(std::string_view text, const std::string& file, const std::string& folder);
 
+// Why reads of q4 and q2 elements cannot fill bursts with this mapping, and which order to use; empty where they can. A
+// note already where the core feeds more than one column into a burst.
+std::string why_bursts_stay_unfilled(const memory_config& config);
+
 // The built-in configurations, from configs/*.json.
 std::vector<std::string> builtin_memories();
 

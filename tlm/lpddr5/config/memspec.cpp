@@ -5,6 +5,7 @@
 
 #include "tlm/lpddr5/config/builtin_device.h"
 #include "tlm/lpddr5/config/device_check.h"
+#include "tlm/lpddr5/config/notes.h"
 #include "tlm/lpddr5/config/power_spec.h"
 
 namespace dvp::lpddr5 {
@@ -92,8 +93,7 @@ class timing_reader {
     }
     const bool from_refresh = std::string_view(name) == "XSR";
     t_.*(field->value) = from_refresh ? t_.RFCab + standard_timing("XP", t_) : standard_timing(name, t_);
-    notes_.push_back(json_.path_of(key) + ": missing; " + std::to_string(t_.*(field->value)) +
-                     " clocks are used, by the standard's " + (from_refresh ? "RFCab + XP" : name));
+    add_note(notes_, json_.path_of("") + ": missing, default used", key + " " + std::to_string(t_.*(field->value)));
   }
 
   // DRAMUtils splits RCD in two; older files have one.
@@ -102,7 +102,7 @@ class timing_reader {
     if (!split) return must("RCD");
     const cycles far = must("RCD_L");
     const cycles near = must("RCD_S");
-    if (json_.has("RCD")) notes_.push_back(json_.path_of("RCD") + ": not used beside RCD_L and RCD_S");
+    if (json_.has("RCD")) add_note(notes_, not_used, json_.path_of("RCD") + " beside RCD_L and RCD_S");
     if (far != near) notes_.push_back(json_.path_of("RCD_L") + ": RCD is the longer of RCD_L and RCD_S");
     return std::max(far, near);
   }

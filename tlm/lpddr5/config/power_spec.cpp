@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tlm/lpddr5/config/builtin_device.h"
+#include "tlm/lpddr5/config/notes.h"
 
 namespace dvp::lpddr5 {
 
@@ -33,8 +34,12 @@ power_spec read_currents(const core::json_object& json) {
   power_spec spec;
   for (std::size_t i = 0; i < suffixes.size(); ++i) {
     const std::string suffix = suffixes[i];
-    const auto current = [&](const char* name) { return json.number_or(name + suffix, 0, 0, most_amperes); };
-    spec.domains[i] = {json.number_or("vdd" + suffix, 0, 0, most_volts),
+    const double vdd = json.number_or("vdd" + suffix, 0, 0, most_volts);
+    // A supply that is there needs all its currents: one left out would count as none at all.
+    const auto current = [&](const char* name) {
+      return vdd > 0 ? json.number(name + suffix, 0, most_amperes) : json.number_or(name + suffix, 0, 0, most_amperes);
+    };
+    spec.domains[i] = {vdd,
                        current("idd0"),
                        current("idd2n"),
                        current("idd3n"),
@@ -46,7 +51,7 @@ power_spec read_currents(const core::json_object& json) {
                        current("idd2p"),
                        current("idd3p")};
     // Deep sleep is not modelled; iBeta cancels out of activate plus precharge.
-    current("idd6ds");
+    json.number_or("idd6ds" + suffix, 0, 0, most_amperes);
     json.number_or("iBeta_vdd" + suffix, 0, 0, most_amperes);
   }
   spec.vddq = json.number_or("vddq", 0, 0, most_volts);
@@ -177,7 +182,7 @@ energy_table read_power(const core::json_object& memspec, const device& d, std::
     const auto json = memspec.object("bankwisespec");
     rho = json.number_or("factRho", 1, 0, 1);
     for (const char* key : {"factSigma", "pasrMode", "hasPASR"}) {
-      if (json.has(key)) notes.push_back("bankwisespec." + std::string(key) + ": not used by this model");
+      if (json.has(key)) add_note(notes, not_used, json.path_of(key));
     }
     json.finish();
   }

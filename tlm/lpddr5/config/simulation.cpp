@@ -5,6 +5,7 @@
 #include "tlm/lpddr5/config/mapping_json.h"
 #include "tlm/lpddr5/config/memory_config.h"
 #include "tlm/lpddr5/config/memspec.h"
+#include "tlm/lpddr5/config/notes.h"
 
 namespace dvp::lpddr5 {
 
@@ -34,9 +35,7 @@ void read_simconfig(const json_object& json, memory_config& config) {
   }
   for (const char* key : only_in_dramsys) {
     const bool given = json.has(key);
-    if (given && json.raw(key) != ordered_json(false)) {
-      config.notes.push_back(json.path_of(key) + ": not used; it is for DRAMSys's own recording");
-    }
+    if (given && json.raw(key) != ordered_json(false)) add_note(config.notes, not_used, json.path_of(key));
   }
   json.finish();
 }
@@ -52,7 +51,7 @@ memory_config read_simulation(const ordered_json& document, const std::string& f
   ordered_json& used = config.source["simulation"];
   if (top.has("simulationid")) top.text("simulationid");
   for (const char* key : {"thermalconfig", "thermalsimulation"}) {
-    if (top.has(key)) config.notes.push_back(top.path_of(key) + ": not used; this model has no temperature");
+    if (top.has(key)) add_note(config.notes, not_used, top.path_of(key));
   }
 
   const config_part memspec = load_part(top, "memspec", folder);

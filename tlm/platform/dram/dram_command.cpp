@@ -45,14 +45,6 @@ int list() {
   return exit_ok;
 }
 
-int golden() {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto rows = run_golden(choose_memory("lpddr5-6400-x16", {}));
-  std::cout << golden_table(rows);
-  std::printf("  %-12s%.1f s\n", "wall", seconds_since(begin));
-  return std::all_of(rows.begin(), rows.end(), [](const golden_row& r) { return r.ok(); }) ? exit_ok : exit_fault;
-}
-
 checker_options promises(const controller_config& c) {
   checker_options options;
   options.refresh.kind = c.refresh == refresh_policy::none       ? refresh_kind::none
@@ -105,6 +97,21 @@ void make_folder(const std::string& path) {
   }
 }
 
+int golden(const dram_options& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (!options.out.empty()) make_folder(options.out);
+  const auto rows = run_golden(choose_memory("lpddr5-6400-x16", {}));
+  if (!options.quiet) std::cout << golden_table(rows);
+  std::cout << golden_count(rows);
+  if (!options.quiet) std::printf("  %-12s%.1f s\n", "wall", seconds_since(begin));
+  if (!options.out.empty()) {
+    const std::string path = options.out + "/golden.json";
+    write_text(path, golden_json(rows).dump(2) + "\n");
+    if (!options.quiet) std::cout << "  written     " << path << '\n';
+  }
+  return std::all_of(rows.begin(), rows.end(), [](const golden_row& r) { return r.ok(); }) ? exit_ok : exit_fault;
+}
+
 void write_results(const dram_options& options, const dram_result& result, const listeners& heard,
                    const std::string& report) {
   const std::string folder = options.out + '/';
@@ -153,6 +160,11 @@ int play(const dram_options& options) {
   const address_mapping mapping(memory.mapping, memory.dev.shape, memory.channels);
   const rule_table rules = compile(memory.rules, memory.dev.times);
   planned_traffic planned = plan_traffic(options, memory, mapping);
+  // With a core that feeds several columns the configuration has this note already.
+  const bool tagged = options.generate == pattern::mixed && options.generator.share_q4 + options.generator.share_q2 > 0;
+  if (tagged && memory.controller.tagged.core_feed == 1) {
+    if (std::string why = why_bursts_stay_unfilled(memory); !why.empty()) memory.notes.push_back(std::move(why));
+  }
 
   result.unchecked = why_unchecked(options, memory, planned);
   if (!options.out.empty()) make_folder(options.out);
@@ -192,7 +204,7 @@ int dram_command(const std::vector<std::string>& arguments) {
   }
   try {
     if (options.list) return list();
-    return options.golden ? golden() : play(options);
+    return options.golden ? golden(options) : play(options);
   } catch (const traffic_error& error) {
     throw usage_error(error.what());
   } catch (const core::config_error& error) {

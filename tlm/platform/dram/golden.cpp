@@ -183,11 +183,12 @@ class table {
                                         .row = static_cast<std::uint32_t>(i / 16)};
                       }),
         6.4, 0.01, arithmetic);
+    // 32 B / 61.25 ns is 0.52245; the last of the reads ends before its tRC does.
     const bench conflicts(memory_);
     add("conflicts in one bank, one outstanding", "GB/s",
         conflicts.placed_rate(
             20'000, [](std::uint64_t i) { return location{.row = static_cast<std::uint32_t>(i)}; }, 1),
-        0.522, 0.05, "32 B / tRC", true);
+        0.5225, 0.05, "32 B / tRC", true);
   }
 
   void against_ramulator() {
@@ -250,7 +251,7 @@ class table {
 bool golden_row::ok() const {
   const double off = difference();
   constexpr double rounding = 1e-6;
-  if (at_most) return off <= 1e-3 && off >= -tolerance;
+  if (at_most) return off <= 0 && off >= -tolerance;
   return std::abs(off) <= tolerance + rounding;
 }
 
@@ -266,18 +267,38 @@ std::vector<golden_row> run_golden(const memory_config& memory) {
 }
 
 std::string golden_table(const std::vector<golden_row>& rows) {
-  std::string text = "  case                                             ours  expected         difference  basis\n";
-  std::size_t wrong = 0;
+  std::string text =
+      "  case                                               ours    expected         difference    allowed  basis\n";
   for (const auto& r : rows) {
     char line[256];
-    std::snprintf(line, sizeof line, "  %-42s %10.3f %s%8.3f %-4s %+9.2f %%  %s%s\n", r.what.c_str(), r.ours,
-                  r.at_most ? "<" : " ", r.expected, r.unit.c_str(), 100 * r.difference(), r.basis.c_str(),
-                  r.ok() ? "" : "   NOT OK");
+    std::snprintf(line, sizeof line, "  %-42s %11.5f %s%10.5f %-4s %+9.2f %% %s%7.2f %%  %s%s\n", r.what.c_str(),
+                  r.ours, r.at_most ? "<" : " ", r.expected, r.unit.c_str(), 100 * r.difference(),
+                  r.at_most ? " -" : "+-", 100 * r.tolerance, r.basis.c_str(), r.ok() ? "" : "   NOT OK");
     text += line;
-    wrong += r.ok() ? 0 : 1;
   }
-  return text + "  " + std::to_string(rows.size() - wrong) + " of " + std::to_string(rows.size()) +
+  return text;
+}
+
+std::string golden_count(const std::vector<golden_row>& rows) {
+  const auto wrong =
+      static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [](const golden_row& r) { return !r.ok(); }));
+  return "  " + std::to_string(rows.size() - wrong) + " of " + std::to_string(rows.size()) +
          " as expected (LPDDR5-6400 x16, BG mode, 8 Gb, 32-byte requests)\n";
+}
+
+nlohmann::ordered_json golden_json(const std::vector<golden_row>& rows) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& r : rows) {
+    list.push_back({{"case", r.what},
+                    {"ours", r.ours},
+                    {"expected", r.expected},
+                    {"unit", r.unit},
+                    {"tolerance", r.tolerance},
+                    {"at_most", r.at_most},
+                    {"basis", r.basis},
+                    {"ok", r.ok()}});
+  }
+  return list;
 }
 
 }  // namespace dvp::platform

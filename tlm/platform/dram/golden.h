@@ -2,6 +2,7 @@
 // against the cycle mode.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,9 @@ struct golden_row {
 std::vector<golden_row> run_golden(const lpddr5::memory_config& memory);
 
 std::string golden_table(const std::vector<golden_row>& rows);
+std::string golden_count(const std::vector<golden_row>& rows);  // the line below the table
+
+// A list of {case, ours, expected, unit, tolerance, at_most, basis, ok}.
+nlohmann::ordered_json golden_json(const std::vector<golden_row>& rows);
 
 }  // namespace dvp::platform

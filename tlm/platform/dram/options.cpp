@@ -43,12 +43,12 @@ po::options_description description() {
     ("mode", text(), "cycle, or stream: long sequential reads are served in one step (default: as the configuration says)")
     ("check", "judge every command with the independent checker (default up to 2M requests)")
     ("no-check", "do not")
-    ("out,o", text(), "folder for stats.json, latency.csv and summary.txt")
+    ("out,o", text(), "folder for stats.json, latency.csv and summary.txt, or golden.json")
     ("commands", "also write every command in DRAMPower's CSV form, a file per channel")
     ("timeline", "also write timeline.json: rows, data bus, refreshes")
     ("timeline-commands", text(), "commands shown there (default the first 100k)")
-    ("golden", "run the table of published and computed figures instead, and compare")
-    ("quiet,q", "print the bandwidth and the speed only")
+    ("golden", "run the table of published and computed figures instead, and compare (takes --quiet and --out)")
+    ("quiet,q", "print the bandwidth and the speed only; with --golden the count only")
     ("help,h", "this text");
   // clang-format on
   return options;
@@ -183,8 +183,8 @@ void refuse_idle_options(const reader& given, const dram_options& o) {
 std::string dram_help() {
   std::ostringstream text;
   text << description()
-       << "\nExit codes: 0 done; 1 the checker found a violation, or a golden figure is off; 2 wrong usage,\n"
-          "configuration or trace.\n";
+       << "\nExit codes: 0 done; 1 the checker found a violation, a golden figure is off, or the output could\n"
+          "not be written; 2 wrong usage, configuration or trace.\n";
   return text.str();
 }
 
@@ -241,7 +241,9 @@ dram_options parse_dram_options(const std::vector<std::string>& arguments) {
   for (const char* alone : {"golden", "list"}) {
     if (!given.has(alone)) continue;
     for (const auto& option : map) {
-      if (option.first != alone) throw usage_error("--" + option.first + ": has no effect together with --" + alone);
+      const bool both = given.has("golden") && !given.has("list") && (option.first == "quiet" || option.first == "out");
+      if (option.first != alone && !both)
+        throw usage_error("--" + option.first + ": has no effect together with --" + alone);
     }
   }
   refuse_idle_options(given, o);

@@ -76,7 +76,8 @@ TEST(simulation, a_set_of_files_loads_unchanged) {
   for (const auto& [name, value] : timings) EXPECT_EQ(timing_value(c.dev.times, name), value) << name;
   for (const char* name : {"AAD", "WCKPST", "XP", "CSPD", "SR", "XSR"}) {
     EXPECT_GT(timing_value(c.dev.times, name), 0);
-    EXPECT_TRUE(noted(c, std::string("memtimingspec.") + name + ": missing; ")) << name;
+    const std::string item = std::string(name) + " " + std::to_string(*timing_value(c.dev.times, name));
+    EXPECT_TRUE(noted(c, item)) << name;
   }
   EXPECT_EQ(c.dev.shape.pair_offset, 8U);
   EXPECT_EQ(c.controller.queue, queue_layout::read_write);
@@ -90,7 +91,8 @@ TEST(simulation, a_set_of_files_loads_unchanged) {
   EXPECT_FALSE(c.controller.posted_writes);
   EXPECT_EQ(c.address_offset, 4096U);
   EXPECT_EQ(c.simulation_seconds, 1e-3);
-  EXPECT_TRUE(noted(c, "simconfig.DatabaseRecording: not used"));
+  EXPECT_TRUE(noted(c, "memtimingspec: missing, default used: AAD 8, WCKPST 1, XP "));
+  EXPECT_TRUE(noted(c, "accepted, not used here: simconfig.DatabaseRecording, simconfig.WindowSize"));
   EXPECT_FALSE(noted(c, "Debug"));
   EXPECT_EQ(decoded(c, 3U << 5).bank_group, 3U);
   ASSERT_EQ(c.traffic.size(), 2U);
@@ -135,7 +137,7 @@ TEST(simulation, older_spellings) {
   const memory_config c = files.load();
   EXPECT_EQ(c.dev.times.RCD, 15);
   EXPECT_EQ(c.dev.times.RTW_S, 12);
-  EXPECT_TRUE(noted(c, "memtimingspec.RTW_S_16: missing; 12 clocks"));
+  EXPECT_TRUE(noted(c, "memtimingspec: missing, default used: RTW_S_16 12, RTW_L_16 12, AAD 8"));
 }
 
 TEST(simulation, bursts_of_32_take_their_own_keys) {
@@ -250,9 +252,13 @@ TEST(faults, name_file_key_and_remedy) {
       {"memspec/m.json", "\"nbrOfBankGroups\": 4", "\"nbrOfBankGroups\": 2", "2 groups of 8 banks are no LPDDR5"},
       {"memspec/m.json", "\"burstLength\": 16", "\"burstLength\": 8", "burst length of 8 is no LPDDR5"},
       {"memspec/m.json", "\"per2BankOffset\": 8", "\"per2BankOffset\": 5", "banks 5 apart are no pairs"},
+      {"memspec/m.json", "\"per2BankOffset\": 8", "\"per2BankOffset\": 4",
+       "banks 4 apart are no pairs of 16 banks; give half the banks"},
+      {"memspec/m.json", "\"idd4r1\": 6e-3, ", "", "memspec.mempowerspec.idd4r1: is missing; add it"},
+      {"memspec/m.json", "\"idd3p2h\": 8e-3,", "", "memspec.mempowerspec.idd3p2h: is missing; add it"},
       {"memspec/m.json", "\"vdd1\": 1.8", "\"vdd1\": 1800", "memspec.mempowerspec.vdd1: 1800 is out of range"},
-      {"memspec/m.json", "\"idd01\"", "\"idd0_1\"",
-       "memspec.mempowerspec.idd0_1: unknown key; did you mean memspec.mempowerspec.idd0"},
+      {"memspec/m.json", "\"idd6ds1\"", "\"idd6_ds1\"",
+       "memspec.mempowerspec.idd6_ds1: unknown key; did you mean memspec.mempowerspec.idd6ds1?"},
       {"memspec/m.json", "\"rdq_R_eq\": 50", "\"rdq_R_eq\": 0", "rdq_R_eq: a terminated pin needs a resistance"},
       {"addressmapping/a.json", "\"BYTE_BIT\": [0]", "\"BYTE_BIT\": [0, 1]", "byte has 2 bits, but 2 values need 1"},
       {"addressmapping/a.json", "[13, 14]", "[13, 13]", "address bit 13 is used twice"},

@@ -198,6 +198,30 @@ TEST(faults, are_told_in_one_sentence_with_file_key_and_remedy) {
       {device(R"("timing": {"RCD": 1})"), "leaves no time for ACT-1 and ACT-2"},
       {device(R"("timing": {"RCD": 40})"), "RAS 34 is shorter than RCD 40"},
       {device(R"("timing": {"RL": 30})"), "RTW of 12 clocks lets a write's data meet a read's"},
+      {device(R"("timing": {"REFI": 220, "REFIpb": 0})"),
+       "REFI of 220 clocks leaves no room for accesses beside refresh"},
+      {device(R"("timing": {"REFI": 955})"), "give at least 956"},
+      {device(R"("timing": {"REFI": 170})"), "REFIpb of 391 clocks is longer than REFI 170"},
+      {device(R"("timing": {"RCD": 4000, "RAS": 4000, "RCpb": 4015})"), "RAS of 4000 clocks is longer than REFI 3125"},
+      {device(R"("timing": {"RFCpb": 3200}, "controller": {"refresh": "per_bank"})"), "RFCpb of 3200 clocks is longer"},
+      {device(R"("timing": {"RFCpb": 1600}, "controller": {"refresh": "per_bank"})"),
+       "REFIpb of 391 clocks refreshes a bank every 3125 and leaves no room for its accesses"},
+      {device(R"("timing": {"REFIpb": 100, "RFCpb": 1000})"), "a bank every 800 and leaves no room"},
+      {device(R"("timing": {"REFIpb": 73, "RFCpb": 250})"), "give at least 80"},
+      {device(R"("timing": {"RBTP": 1000})"), "REFI of 3125 clocks leaves no room"},
+      {device(R"("timing": {"FAW": 9999999})"), "FAW of 9999999 clocks is longer than REFI 3125"},
+      {device(R"("timing": {"PPD": 100000})"), "PPD of 100000 clocks is longer"},
+      {device(R"("timing": {"WL": 100000})"), "WL of 100000 clocks is longer"},
+      {device(R"("timing": {"RCpb": 760})"), "REFI of 3125 clocks leaves no room"},
+      {device(R"("timing": {"PPD": 60})"), "PPD of 60 clocks keeps the banks from opening and closing"},
+      {device(R"("timing": {"RRD": 49, "FAW": 49})"), "RRD of 49 clocks keeps"},
+      {device(R"("timing": {"FAW": 782, "REFIpb": 0})"), "FAW of 782 clocks keeps"},
+      {device(R"("timing": {"FAW": 391})"),
+       "FAW of 391 clocks keeps the banks from opening and closing between "
+       "refreshes; give at most 390"},
+      {device(R"("timing": {"BL_n_L": 13})"), "BL_n_L of 13 clocks is longer than a read and a write of a bank group"},
+      {device(R"("timing": {"RRD": 0})"), "RRD is 0 clocks"},
+      {device(R"("timing": {"PPD": 0})"), "PPD is 0 clocks"},
       {device(R"("memspec": "x.json")"), "m.json: device: stands beside memspec"},
       {R"({"memspec": "no/such.json"})", "m.json: memspec: there is no file no/such.json"},
       {R"({"memspec": 5})", "m.json: memspec: is neither an object nor the name of a file"},
@@ -211,6 +235,26 @@ TEST(faults, are_told_in_one_sentence_with_file_key_and_remedy) {
     EXPECT_EQ(said.rfind("m.json: ", 0), 0U) << said;
     EXPECT_EQ(said.find('\n'), std::string::npos) << said;
   }
+}
+
+TEST(notes, an_order_that_leaves_bursts_of_q4_unfilled_is_told) {
+  const auto noted = [](const std::string& order, const std::string& more) {
+    const memory_config c =
+        read(R"({"device": "lpddr5-6400", "mapping": {"order": ")" + order + R"("}, )" + more + "}");
+    if (c.notes.empty()) return false;
+    EXPECT_EQ(c.notes.size(), 1U);
+    EXPECT_NE(c.notes[0].find("use order row-bank-column-group-quad-channel"), std::string::npos) << c.notes[0];
+    return true;
+  };
+  const std::string feed = R"("tagged": {"core_feed": 2})";
+  EXPECT_TRUE(noted("row-bank-column-group-channel", feed));
+  EXPECT_TRUE(noted("row-column-bank-channel", feed));
+  EXPECT_TRUE(noted("row-bank-column-group-channel", feed + R"(, "channels": 4)"));
+  EXPECT_FALSE(noted("row-bank-column-group-quad-channel", feed));
+  EXPECT_FALSE(noted("row-bank-column-group-quad-channel", feed + R"(, "channels": 4)"));
+  EXPECT_FALSE(noted("row-bank-column-channel", feed));
+  EXPECT_FALSE(noted("row-bank-column-group-channel", R"("channels": 1)"));
+  EXPECT_FALSE(noted("row-bank-column-group-channel", R"("tagged": {"core_feed": 2, "layout": "bitplane"})"));
 }
 
 TEST(faults, a_name_that_is_neither_file_nor_built_in) {

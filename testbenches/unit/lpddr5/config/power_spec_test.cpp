@@ -73,9 +73,26 @@ TEST(power, none_means_defaults_and_says_so) {
   EXPECT_EQ(missing.dev.energy.act_fj, normal.act_fj);
   EXPECT_EQ(missing.dev.energy.down_read_fj_per_bit, normal.down_read_fj_per_bit);
   const memory_config zero =
-      read(with(text, "\"bankwisespec\"", "\"mempowerspec\": {\"vdd1\": 1.8}, \"bankwisespec\""));
+      read(with(text, "\"bankwisespec\"", "\"mempowerspec\": {\"vdd1\": 0, \"idd01\": 0}, \"bankwisespec\""));
   EXPECT_TRUE(noted(zero, "mempowerspec: all zero"));
   EXPECT_EQ(zero.dev.energy.core_read_fj_per_bit, normal.core_read_fj_per_bit);
+}
+
+TEST(power, a_supply_needs_every_current_the_formulas_use) {
+  for (const char* name : {"idd0", "idd2n", "idd3n", "idd4r", "idd4w", "idd5", "idd5pb", "idd6", "idd2p", "idd3p"}) {
+    for (const char* rail : {"1", "2h", "2l"}) {
+      const std::string key = std::string(name) + rail;
+      try {
+        read(with(memspec_text(), "\"" + key + "\"", "\"_" + key + "\""));
+        FAIL() << key << ": accepted";
+      } catch (const core::config_error& error) {
+        EXPECT_NE(std::string(error.what()).find("memspec.mempowerspec." + key + ": is missing; add it"),
+                  std::string::npos)
+            << error.what();
+      }
+    }
+  }
+  EXPECT_NO_THROW(read(with(memspec_text(), "\"idd6ds1\": 0, ", ""))) << "deep sleep is not modelled";
 }
 
 TEST(power, a_negative_energy_counts_as_nothing_and_says_so) {

@@ -211,6 +211,81 @@ TEST(controller_access, what_the_checker_calls_illegal_is_refused_too) {
   EXPECT_EQ(delay, sc_core::SC_ZERO_TIME);
 }
 
+// A payload with four bytes of data, by both interfaces; what it is answered.
+class bare_access {
+ public:
+  tlm::tlm_generic_payload payload;
+  bytes data{1, 2, 3, 4};
+
+  bare_access() : memory_("memory", make_memory()), initiator_("initiator") {
+    initiator_.socket.bind(memory_.socket);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    EXPECT_TRUE(memory_.set_view(7, {4, view_mode::round}));
+    payload.set_data_ptr(data.data());
+    payload.set_data_length(4);
+    payload.set_streaming_width(4);
+  }
+  ~bare_access() {
+    payload.clear_extension<access_tag>();
+    EXPECT_EQ(memory_.under_way(), 0U);
+  }
+
+  void expect(tlm::tlm_command command, tlm::tlm_response_status status) {
+    payload.set_command(command);
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    sc_core::sc_time delay;
+    initiator_.socket->b_transport(payload, delay);
+    EXPECT_EQ(payload.get_response_status(), status);
+    if (status == tlm::TLM_OK_RESPONSE) return;
+    EXPECT_EQ(delay, sc_core::SC_ZERO_TIME);
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    EXPECT_EQ(initiator_.socket->nb_transport_fw(payload, phase, delay), tlm::TLM_COMPLETED);
+    EXPECT_EQ(payload.get_response_status(), status);
+    EXPECT_EQ(delay, sc_core::SC_ZERO_TIME);
+  }
+  unsigned int debug(tlm::tlm_command command) {
+    payload.set_command(command);
+    return initiator_.socket->transport_dbg(payload);
+  }
+  const std::uint8_t* stored() { return memory_.data(); }
+
+ private:
+  controller memory_;
+  dvp::test::tlm_initiator initiator_;
+};
+
+TEST(controller_access, no_data_pointer_is_refused_by_every_interface) {
+  bare_access a;
+  access_tag tag(precision::q4, purpose::weights, 8, 7);
+  a.payload.set_data_ptr(nullptr);
+  for (const auto command : {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND}) {
+    a.expect(command, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_EQ(a.debug(command), 0U);
+  }
+  a.payload.set_extension(&tag);
+  a.expect(tlm::TLM_READ_COMMAND, tlm::TLM_GENERIC_ERROR_RESPONSE);
+  a.expect(tlm::TLM_IGNORE_COMMAND, tlm::TLM_OK_RESPONSE);
+  access_tag skipped(precision::q0, purpose::weights, 8, 0);
+  a.payload.set_extension(&skipped);
+  a.expect(tlm::TLM_READ_COMMAND, tlm::TLM_OK_RESPONSE);
+}
+
+TEST(controller_access, byte_enables_are_0x00_or_0xff) {
+  bare_access a;
+  bytes enables{0xff, 0x00, 0x01};
+  a.payload.set_byte_enable_ptr(enables.data());
+  a.payload.set_byte_enable_length(3);
+  for (const auto command : {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND}) {
+    a.expect(command, tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+  }
+  EXPECT_EQ(bytes(a.stored(), a.stored() + 4), bytes(4));
+  EXPECT_EQ(a.data, (bytes{1, 2, 3, 4}));
+  enables[2] = 0xff;
+  a.expect(tlm::TLM_WRITE_COMMAND, tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(bytes(a.stored(), a.stored() + 4), (bytes{1, 0, 3, 4}));
+}
+
 // The definition of the views with exact binary fractions, as in the converter's own test.
 int oracle_code(int q, int bits, view_mode mode) {
   const double step = bits == 4 ? 16 : 64;
