@@ -18,8 +18,8 @@ struct source_file {
 nlohmann::json parse_json_file(const std::filesystem::path& path);
 
 // Reads every specification file below `directory`, sorted by path. The folders arrays, blocks, dram, formats and
-// system hold *.json files; schemas is left alone. Throws spec_error on an unknown folder, on a file that is neither JSON nor
-// Markdown, and where the directory does not exist.
+// system hold *.json files; schemas is left alone. Throws spec_error on an unknown folder, on a file that is neither
+// JSON nor Markdown, and where the directory does not exist.
 std::vector<source_file> parse_specification(const std::filesystem::path& directory);
 
 }  // namespace dvp::npugen

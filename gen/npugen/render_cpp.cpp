@@ -63,7 +63,7 @@ std::string cpp_access(access_mode mode) {
 }
 
 std::vector<rendered_file> render_cpp(const specification& spec) {
-  std::vector<rendered_file> files{cpp_bit_field(), cpp_register_table(), cpp_numbers(spec.numbers),
+  std::vector<rendered_file> files{cpp_bit_field(),         cpp_register_table(),    cpp_numbers(spec.numbers),
                                    cpp_system(spec.system), cpp_arrays(spec.arrays), cpp_dram(spec)};
   for (const block& item : spec.blocks) {
     files.push_back(cpp_block_registers(item));

@@ -104,7 +104,8 @@ episode random_episode(random_generator& random) {
   // A layout keeps its planes in one channel: 2 bursts for nibbles, 8 for bit planes.
   const std::uint64_t layout = static_cast<std::uint64_t>(e.config.tagged.layout);
   const std::uint64_t least = layout == 0 ? 0 : layout == 1 ? 1 : 3;
-  const std::uint64_t interleave = std::uint64_t{e.memory.shape.burst_bytes()} << std::max<std::uint64_t>(least, random.below(4));
+  const std::uint64_t interleave = std::uint64_t{e.memory.shape.burst_bytes()}
+                                   << std::max<std::uint64_t>(least, random.below(4));
   e.mapping = standard_mapping(e.mapping_order, e.memory.shape, e.channels, interleave, random.chance(0.3));
   e.load = random_traffic(random, e.memory);
   return e;

@@ -60,8 +60,8 @@ struct issued_command {
   std::uint32_t row = 0;     // act1, act2, rd, wr, rda, wra
   std::uint16_t column = 0;  // rd, wr, rda, wra: in units of the device's columns
   // Of precision-tagged reads; see engine/burst.h. A plain burst makes one column access.
-  std::uint8_t columns = 1;     // column accesses behind the burst
-  std::uint16_t io_cycles = 0;  // clocks of the data bus; 0: the device's burst
+  std::uint8_t columns = 1;      // column accesses behind the burst
+  std::uint16_t io_cycles = 0;   // clocks of the data bus; 0: the device's burst
   std::uint8_t late_cycles = 0;  // clocks by which the burst's data comes later than RL
 };
 

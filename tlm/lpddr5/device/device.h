@@ -29,24 +29,27 @@ struct organisation {
   bool wck_always_on = true;          // no CAS; otherwise WCK stops after each access and CAS starts it again
 
   std::uint32_t banks() const { return bank_groups * banks_per_group; }  // per rank
-  bank_mode mode() const { return bank_groups > 1 ? bank_mode::bg : banks_per_group > 8 ? bank_mode::b16 : bank_mode::b8; }
+  bank_mode mode() const {
+    return bank_groups > 1 ? bank_mode::bg : banks_per_group > 8 ? bank_mode::b16 : bank_mode::b8;
+  }
   std::uint32_t burst_bytes() const { return burst_length * width_bits / 8; }
   std::uint32_t bursts_per_row() const { return columns / burst_length; }
   std::uint64_t bytes_per_row() const { return std::uint64_t{columns} * width_bits / 8; }
   std::uint64_t bytes_per_channel() const { return bytes_per_row() * rows * banks() * ranks; }
 };
 
-// In clocks of CK. The names are those of the memspec keys; the four BL_n and two RTW belong to the burst length in use.
+// In clocks of CK. The names are those of the memspec keys; the four BL_n and two RTW belong to the burst length in
+// use.
 struct timing {
   std::uint64_t tCK_fs = 1'250'000;
   cycles REFI = 0, REFIpb = 0, RFCab = 0, RFCpb = 0;
   cycles RAS = 0, RPab = 0, RPpb = 0, RCpb = 0, RCab = 0, PPD = 0;
   cycles RCD = 0, FAW = 0, RRD = 0, AAD = 0;
   cycles RL = 0, WL = 0, RBTP = 0, WR = 0, RTRS = 0;  // RBTP: end of a read burst (BL_n_min) to PRE
-  cycles BL_n_min = 0;  // data of one burst on the bus, gap of BL32 in BG mode included
-  cycles BL_n_max = 0;  // the same as seen by its bank group
-  cycles BL_n_S = 0;    // column command to column command of another bank group
-  cycles BL_n_L = 0;    // ... of the same bank group
+  cycles BL_n_min = 0;                                // data of one burst on the bus, gap of BL32 in BG mode included
+  cycles BL_n_max = 0;                                // the same as seen by its bank group
+  cycles BL_n_S = 0;                                  // column command to column command of another bank group
+  cycles BL_n_L = 0;                                  // ... of the same bank group
   cycles WTR_L = 0, WTR_S = 0, RTW_L = 0, RTW_S = 0;
   cycles WCKPST = 0;  // WCK runs on after the last beat
   cycles pbR2act = 0, pbR2pbR = 0;
@@ -64,17 +67,17 @@ std::optional<cycles> timing_value(const timing& t, std::string_view name);
 
 // Energies and powers of one channel. Integers of femtojoules keep sums exact: 1 pJ/bit = 1000 fJ/bit.
 struct energy_table {
-  std::uint64_t act_fj = 0;       // ACT-1, ACT-2 and the PRE that ends the row, of one bank
-  std::uint64_t ref_all_fj = 0;   // one REFab
-  std::uint64_t ref_bank_fj = 0;  // one REFpb
-  std::uint64_t core_read_fj_per_bit = 0;   // cell array to the converter, always all 8 bits of an element
+  std::uint64_t act_fj = 0;                // ACT-1, ACT-2 and the PRE that ends the row, of one bank
+  std::uint64_t ref_all_fj = 0;            // one REFab
+  std::uint64_t ref_bank_fj = 0;           // one REFpb
+  std::uint64_t core_read_fj_per_bit = 0;  // cell array to the converter, always all 8 bits of an element
   std::uint64_t core_write_fj_per_bit = 0;
   std::uint64_t down_read_fj_per_bit = 0;  // converter to the initiator: the bits that cross the I/O
   std::uint64_t down_write_fj_per_bit = 0;
   std::uint64_t convert_fj_per_element[9] = {};  // by precision; 0 for 8 and 0 bits
   // Background power by state, microwatts per rank.
-  std::uint64_t active_standby_uw = 0;      // a row is open
-  std::uint64_t precharge_standby_uw = 0;   // none is
+  std::uint64_t active_standby_uw = 0;     // a row is open
+  std::uint64_t precharge_standby_uw = 0;  // none is
   std::uint64_t active_power_down_uw = 0;
   std::uint64_t precharge_power_down_uw = 0;
   std::uint64_t self_refresh_uw = 0;

@@ -102,8 +102,8 @@ void access_splitter::add_column(const location& where, std::uint64_t elements, 
   run& r = runs_[where.channel];
   const burst b = burst_at(where, slot, false);
   const std::uint32_t step = planes_ == 8 ? 1 : planes_;
-  const bool joins = r.open && r.leads == leads && r.what.columns < most && r.what.row == b.row && r.what.rank == b.rank &&
-                     r.what.bank == b.bank &&
+  const bool joins = r.open && r.leads == leads && r.what.columns < most && r.what.row == b.row &&
+                     r.what.rank == b.rank && r.what.bank == b.bank &&
                      b.column == r.what.column + r.what.columns * step * device_.shape.burst_length;
   if (!joins) {
     close(where.channel, a, figures);

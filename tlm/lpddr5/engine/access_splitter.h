@@ -1,9 +1,10 @@
-// Cuts an access into the bursts of its channels, precision-tagged reads into bursts that carry several column accesses.
+// Cuts an access into the bursts of its channels, precision-tagged reads into bursts that carry several column
+// accesses.
 //
 // A plain access touches every burst that holds one of its bytes. A tagged read at p bits fills bursts of the I/O with
 // p-bit elements: with layout `bytes` one burst carries up to 8/p column accesses of one row; with `nibble` the high
-// nibbles have columns of their own, each of which holds twice the elements; with `bitplane` each column holds one bit of
-// eight times the elements.
+// nibbles have columns of their own, each of which holds twice the elements; with `bitplane` each column holds one bit
+// of eight times the elements.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ struct location {
   std::uint32_t channel = 0;
   std::uint32_t rank = 0;
   std::uint32_t bank_group = 0;
-  std::uint32_t bank = 0;    // within its group
+  std::uint32_t bank = 0;  // within its group
   std::uint32_t row = 0;
   std::uint32_t column = 0;  // device columns
   std::uint32_t byte = 0;    // within a column

@@ -17,11 +17,11 @@ struct burst {
   bool full = true;  // a write that replaces every byte of the burst
 
   // Of precision-tagged reads; a plain burst is one column access, the device's burst on the bus, and not late.
-  std::uint8_t columns = 1;      // column accesses of the cell array, all in this row
-  std::uint8_t column_step = 1;  // ... so many bursts apart
-  std::uint8_t core_slots = 1;   // burst slots those take at the core feed: ceil(columns / feed)
-  std::uint16_t io_cycles = 0;   // clocks on the data bus; 0: the device's burst
-  std::uint8_t late_cycles = 0;  // the data follows RL so much later
+  std::uint8_t columns = 1;          // column accesses of the cell array, all in this row
+  std::uint8_t column_step = 1;      // ... so many bursts apart
+  std::uint8_t core_slots = 1;       // burst slots those take at the core feed: ceil(columns / feed)
+  std::uint16_t io_cycles = 0;       // clocks on the data bus; 0: the device's burst
+  std::uint8_t late_cycles = 0;      // the data follows RL so much later
   std::uint16_t convert_cycles = 0;  // added to the time of the last beat
 };
 
@@ -29,8 +29,9 @@ struct burst {
 class burst_sink {
  public:
   virtual ~burst_sink() = default;
-  virtual void queued(const burst& b, cycles at) = 0;    // it found room
-  virtual void finished(const burst& b, cycles at) = 0;  // last beat; told when its command is decided, so `at` may lie ahead
+  virtual void queued(const burst& b, cycles at) = 0;  // it found room
+  virtual void finished(const burst& b,
+                        cycles at) = 0;  // last beat; told when its command is decided, so `at` may lie ahead
 };
 
 }  // namespace dvp::lpddr5

@@ -9,15 +9,15 @@
 namespace dvp::lpddr5 {
 
 enum class scheduler_policy : std::uint8_t {
-  fifo,      // strictly in order of arrival
-  fr_fcfs,   // row hits first, then oldest
+  fifo,            // strictly in order of arrival
+  fr_fcfs,         // row hits first, then oldest
   fr_fcfs_grouped  // reads and writes in groups: writes collect up to the high watermark, then drain to the low one
 };
 enum class page_policy : std::uint8_t {
-  open,             // a row stays open until another is needed or a refresh closes it
-  open_adaptive,    // auto precharge when the queue holds only misses for the bank
-  closed,           // auto precharge after every access
-  closed_adaptive   // auto precharge unless the queue holds another hit
+  open,            // a row stays open until another is needed or a refresh closes it
+  open_adaptive,   // auto precharge when the queue holds only misses for the bank
+  closed,          // auto precharge after every access
+  closed_adaptive  // auto precharge unless the queue holds another hit
 };
 enum class refresh_policy : std::uint8_t { none, all_bank, per_bank };
 // Where the requests wait.
@@ -28,9 +28,9 @@ enum class queue_layout : std::uint8_t {
 };
 // How the cells of an element are laid out across columns; all but bytes exist for comparison.
 enum class data_layout : std::uint8_t {
-  bytes,     // 8 bits of an element together: the array reads all of them
-  nibble,    // high and low nibbles in columns of their own: q4 and q2 read one of two
-  bitplane   // a column per bit: p bits read p of eight
+  bytes,    // 8 bits of an element together: the array reads all of them
+  nibble,   // high and low nibbles in columns of their own: q4 and q2 read one of two
+  bitplane  // a column per bit: p bits read p of eight
 };
 enum class scale_place : std::uint8_t { cached, in_burst };
 
@@ -39,9 +39,9 @@ struct tagged_read_config {
   // Column accesses the array can make per burst slot of the I/O: 1 for an unmodified LPDDR5, where q4 and q2 save
   // energy but no time; 1 to 16.
   std::uint32_t core_feed = 1;
-  cycles convert_cycles = 0;            // added to the latency of converted data; one burst per clock goes through
+  cycles convert_cycles = 0;  // added to the latency of converted data; one burst per clock goes through
   scale_place scales = scale_place::cached;
-  std::uint32_t scale_group = 32;       // elements that share a scale
+  std::uint32_t scale_group = 32;  // elements that share a scale
   std::uint32_t scale_bits = 16;
 };
 
@@ -60,10 +60,10 @@ struct controller_config {
   bool coalesce_writes = true;     // a write to a burst whose write still waits joins it
   // A request that waited so long goes before the row hits of its bank and direction; 0: never.
   cycles starvation_limit = 4096;
-  cycles power_down_after = 0;     // idle clocks of a rank before power-down; 0: never
-  cycles self_refresh_after = 0;   // idle clocks before self-refresh; 0: never
-  cycles frontend_cycles = 0;      // arrival at the socket to the queue
-  cycles backend_cycles = 0;       // last beat to the response
+  cycles power_down_after = 0;    // idle clocks of a rank before power-down; 0: never
+  cycles self_refresh_after = 0;  // idle clocks before self-refresh; 0: never
+  cycles frontend_cycles = 0;     // arrival at the socket to the queue
+  cycles backend_cycles = 0;      // last beat to the response
   tagged_read_config tagged;
   // Reads of at least so many bytes that begin where the last read ended, or that are longer than 16 rows of every
   // channel, are served in one step; 0: never (cycle mode).

@@ -8,8 +8,8 @@ namespace dvp::lpddr5 {
 
 namespace {
 
-constexpr std::size_t exact = 1024;      // latencies below have a bucket each
-constexpr std::size_t steps = 64;        // buckets per power of two above
+constexpr std::size_t exact = 1024;  // latencies below have a bucket each
+constexpr std::size_t steps = 64;    // buckets per power of two above
 constexpr unsigned exact_log2 = 10;
 
 }  // namespace

@@ -27,12 +27,12 @@ const char* name_of(idle_cause cause);
 struct channel_figures {
   std::array<std::uint64_t, command_count> commands{};
   std::vector<std::array<std::uint64_t, command_count>> bank_commands;  // per rank * banks + bank
-  std::uint64_t read_bursts = 0, write_bursts = 0;     // on the data bus
-  std::uint64_t row_hits = 0;       // bursts whose row was open when their turn came
-  std::uint64_t row_misses = 0;     // ... whose bank was closed
-  std::uint64_t row_conflicts = 0;  // ... whose bank had another row open
-  std::uint64_t column_accesses = 0;                   // of the cell array, reads and writes
-  std::uint64_t busy_cycles = 0;                       // data bus carries beats
+  std::uint64_t read_bursts = 0, write_bursts = 0;                      // on the data bus
+  std::uint64_t row_hits = 0;         // bursts whose row was open when their turn came
+  std::uint64_t row_misses = 0;       // ... whose bank was closed
+  std::uint64_t row_conflicts = 0;    // ... whose bank had another row open
+  std::uint64_t column_accesses = 0;  // of the cell array, reads and writes
+  std::uint64_t busy_cycles = 0;      // data bus carries beats
   std::array<std::uint64_t, idle_cause_count> idle_cycles{};
   std::uint64_t forwarded_reads = 0;   // answered from a waiting write
   std::uint64_t coalesced_writes = 0;  // joined a waiting write
@@ -75,12 +75,12 @@ class latency_histogram {
 
 // Elements and bits of precision-tagged and plain accesses, by precision in bits (index 0, 2, 4, 8).
 struct precision_figures {
-  std::uint64_t reads = 0;           // accesses
+  std::uint64_t reads = 0;  // accesses
   std::uint64_t elements = 0;
-  std::uint64_t delivered_bits = 0;  // elements * p
-  std::uint64_t padding_bits = 0;    // burst bits that carry nothing asked for
-  std::uint64_t scale_bits = 0;      // scales that rode along
-  std::uint64_t core_bits = 0;       // read from the cell array for them
+  std::uint64_t delivered_bits = 0;            // elements * p
+  std::uint64_t padding_bits = 0;              // burst bits that carry nothing asked for
+  std::uint64_t scale_bits = 0;                // scales that rode along
+  std::uint64_t core_bits = 0;                 // read from the cell array for them
   std::uint64_t io_bound = 0, core_bound = 0;  // bursts by the bound that set their pace
 };
 
@@ -91,7 +91,7 @@ struct system_figures {
   std::uint64_t read_bytes = 0, write_bytes = 0;  // asked for by accesses, delivered bytes
   std::array<precision_figures, 9> by_precision;
   std::uint64_t streamed_reads = 0, streamed_bytes = 0;  // served in one step (stream mode)
-  cycles now = 0;  // end of what is counted
+  cycles now = 0;                                        // end of what is counted
 };
 
 }  // namespace dvp::lpddr5

@@ -26,14 +26,15 @@ struct memory_system::parts : burst_sink {
   parts(const device& d, const rule_table& rule_rows, const controller_config& policies, const address_mapping& map,
         access_sink& listener, command_sink* commands)
       : dev(d), rules(rule_rows), config(policies), mapping(map), sink(listener), splitter(dev, config, mapping) {
-    const std::uint64_t planes = config.tagged.layout == data_layout::bytes     ? 1
+    const std::uint64_t planes = config.tagged.layout == data_layout::bytes    ? 1
                                  : config.tagged.layout == data_layout::nibble ? 2
                                                                                : 8;
     for (std::uint64_t plane = 1; plane < planes; ++plane) {
       if (mapping.decode(plane * dev.shape.burst_bytes()).channel == mapping.decode(0).channel) continue;
-      throw std::invalid_argument("the layout keeps " + std::to_string(planes) + " bursts of one channel together: "
-                                  "interleave channels by " + std::to_string(planes * dev.shape.burst_bytes()) +
-                                  " bytes or more");
+      throw std::invalid_argument("the layout keeps " + std::to_string(planes) +
+                                  " bursts of one channel together: "
+                                  "interleave channels by " +
+                                  std::to_string(planes * dev.shape.burst_bytes()) + " bytes or more");
     }
     figures.channels.resize(mapping.channels());
     for (std::uint32_t c = 0; c < mapping.channels(); ++c) {
@@ -108,7 +109,7 @@ struct memory_system::parts : burst_sink {
   cycles now = 0;
   cycles last_event = 0;
   std::uint64_t read_end = ~std::uint64_t{0};  // where the last read ended
-  std::unique_ptr<stream_rates> rates;  // made by the first access served in one step
+  std::unique_ptr<stream_rates> rates;         // made by the first access served in one step
 };
 
 void memory_system::parts::submit(cycles at, const access& a) {
@@ -171,7 +172,8 @@ void memory_system::parts::run_while(channel& c, Condition holds) {
       bursts = c.bursts();
       steps = 0;
     } else if (steps > patience) {
-      throw std::runtime_error(dev.id + ": a million commands without a read or write; the timing leaves no room "
+      throw std::runtime_error(dev.id +
+                               ": a million commands without a read or write; the timing leaves no room "
                                "between refreshes");
     }
   }

@@ -4,8 +4,8 @@
 //                                                     └─> accepted and finished, to the access_sink
 //
 // Time is CK clocks. Channels are simulated up to the time asked for, command by command, each at its own pace: there
-// is no tick. What an access does depends only on accesses submitted before it or before its commands' times, so results
-// do not depend on how often advance() is called.
+// is no tick. What an access does depends only on accesses submitted before it or before its commands' times, so
+// results do not depend on how often advance() is called.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,6 @@
 namespace dvp::lpddr5 {
 
 class channel;
-
 
 struct access {
   std::uint64_t id = 0;       // the caller's name for it
@@ -46,8 +45,8 @@ class memory_system {
  public:
   // The device's organisation gives one channel; `mapping` says how many there are. Sinks outlive the system;
   // `commands` may be null. std::invalid_argument when the layout spreads an element's bits over channels.
-  memory_system(const device& d, const rule_table& rules, const controller_config& config, const address_mapping& mapping,
-                access_sink& sink, command_sink* commands);
+  memory_system(const device& d, const rule_table& rules, const controller_config& config,
+                const address_mapping& mapping, access_sink& sink, command_sink* commands);
   ~memory_system();
   memory_system(const memory_system&) = delete;
   memory_system& operator=(const memory_system&) = delete;

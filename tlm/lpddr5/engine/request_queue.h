@@ -24,10 +24,10 @@ class request_queue {
     burst what;
     std::uint64_t order = 0;  // of arrival
     cycles arrival = 0;
-    bool opened_row = false;     // an ACT was issued for it
-    bool closed_row = false;     // a PRE was issued for it
-    index held_by = none;        // leaves after that one
-    bool holds = false;          // somebody waits for it to leave
+    bool opened_row = false;             // an ACT was issued for it
+    bool closed_row = false;             // a PRE was issued for it
+    index held_by = none;                // leaves after that one
+    bool holds = false;                  // somebody waits for it to leave
     index next = none, previous = none;  // its bank's list of its direction; `next` also links free entries
     index younger = none, older = none;  // all entries
   };

@@ -23,10 +23,10 @@ struct rule_row {
   rule_scope scope = rule_scope::bank;
   std::vector<command> earlier;
   std::vector<command> later;
-  std::string latency;            // expression
-  std::uint32_t window = 1;       // 1 to 8
+  std::string latency;             // expression
+  std::uint32_t window = 1;        // 1 to 8
   std::string hole_from, hole_to;  // expressions, both empty: none
-  std::string why;                // the rule's name or source, for messages and the table in the README
+  std::string why;                 // the rule's name or source, for messages and the table in the README
 };
 
 // One consequence of an earlier command.
@@ -36,7 +36,7 @@ struct rule_effect {
 };
 
 struct windowed_rule {
-  rule_scope scope;  // rank or channel
+  rule_scope scope;            // rank or channel
   std::uint32_t earlier_mask;  // bit c: command c
   std::uint32_t later_mask;
   std::uint32_t window;

@@ -1,10 +1,10 @@
 // What long sequential reads cost per byte, measured on the cycle-accurate engine itself and then applied to whole runs
 // in one step.
 //
-// The first run at a precision simulates at least eight refresh intervals of sequential reads on a memory of its own with the
-// same device, policies and mapping; a run of n bytes then takes n times the clocks per byte and moves every counter by
-// its share. Rests are carried from run to run, so sums stay right. Refreshes are not part of the share: the channel
-// counts those that fall into the run.
+// The first run at a precision simulates at least eight refresh intervals of sequential reads on a memory of its own
+// with the same device, policies and mapping; a run of n bytes then takes n times the clocks per byte and moves every
+// counter by its share. Rests are carried from run to run, so sums stay right. Refreshes are not part of the share: the
+// channel counts those that fall into the run.
 #pragma once
 
 #include <array>

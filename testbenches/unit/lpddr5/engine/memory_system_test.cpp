@@ -13,7 +13,8 @@ namespace dvp::lpddr5::test {
 namespace {
 
 bool same(const issued_command& a, const issued_command& b) {
-  return std::tie(a.at, a.what, a.rank, a.bank, a.row, a.column) == std::tie(b.at, b.what, b.rank, b.bank, b.row, b.column);
+  return std::tie(a.at, a.what, a.rank, a.bank, a.row, a.column) ==
+         std::tie(b.at, b.what, b.rank, b.bank, b.row, b.column);
 }
 
 controller_config random_policies(random_numbers& random) {
@@ -81,9 +82,9 @@ TEST(memory_system, does_the_same_however_often_time_is_advanced) {
       const auto& right = sliced.record.log[c];
       ASSERT_EQ(left.size(), right.size());
       for (std::size_t i = 0; i < left.size(); ++i) {
-        ASSERT_TRUE(same(left[i], right[i])) << "channel " << c << ", command " << i << ": " << name_of(left[i].what)
-                                             << " at " << left[i].at << " or " << name_of(right[i].what) << " at "
-                                             << right[i].at;
+        ASSERT_TRUE(same(left[i], right[i]))
+            << "channel " << c << ", command " << i << ": " << name_of(left[i].what) << " at " << left[i].at << " or "
+            << name_of(right[i].what) << " at " << right[i].at;
       }
     }
     for (const auto& [id, answer] : whole.record.answers) {
@@ -117,8 +118,8 @@ TEST(memory_system, answers_every_access_once_and_in_time) {
       for (const auto idle : c.idle_cycles) clocks += idle;
       EXPECT_LE(clocks, static_cast<std::uint64_t>(f.now));
       EXPECT_EQ(c.row_hits + c.row_misses + c.row_conflicts, c.read_bursts + c.write_bursts);
-      const auto states = c.active_cycles + c.precharged_cycles + c.active_pd_cycles + c.precharge_pd_cycles +
-                          c.self_refresh_cycles;
+      const auto states =
+          c.active_cycles + c.precharged_cycles + c.active_pd_cycles + c.precharge_pd_cycles + c.self_refresh_cycles;
       EXPECT_EQ(states, static_cast<std::uint64_t>(f.now));
     }
   }

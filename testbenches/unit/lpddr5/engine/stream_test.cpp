@@ -53,8 +53,8 @@ TEST(stream, agrees_with_the_cycle_mode_within_two_percent) {
         const std::uint64_t run = std::uint64_t{256} << 10;
         const outcome cycle = read_runs(0, run, p, refresh, channels, order);
         const outcome stream = read_runs(1 << 14, run, p, refresh, channels, order);
-        const std::string what = std::string(order) + ", refresh " + std::to_string(static_cast<int>(refresh)) +
-                                 ", q" + std::to_string(p);
+        const std::string what =
+            std::string(order) + ", refresh " + std::to_string(static_cast<int>(refresh)) + ", q" + std::to_string(p);
         EXPECT_EQ(cycle.streamed, 0U);
         EXPECT_EQ(stream.streamed, (16U << 20) / run);
         EXPECT_NEAR(stream.clocks / cycle.clocks, 1, 0.02) << what;

@@ -36,7 +36,7 @@ struct recorder : access_sink, command_sink {
   }
 
   std::unordered_map<std::uint64_t, answer> answers;
-  cycles earliest = never;  // of what was told; tests set it back
+  cycles earliest = never;                       // of what was told; tests set it back
   std::vector<std::vector<issued_command>> log;  // per channel
 };
 
@@ -48,8 +48,7 @@ inline device lpddr5_6400() {
 
 struct test_memory {
   explicit test_memory(const controller_config& policies = {}, std::uint32_t channels = 1,
-                       const std::string& order = "row-bank-column-group-channel",
-                       const device& d = lpddr5_6400())
+                       const std::string& order = "row-bank-column-group-channel", const device& d = lpddr5_6400())
       : dev(d),
         memory(dev, compile(builtin_rules(), dev.times), policies,
                address_mapping(standard_mapping(order, dev.shape, channels, dev.shape.burst_bytes(), false), dev.shape,
