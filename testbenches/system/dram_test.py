@@ -110,6 +110,20 @@ class Dram(unittest.TestCase):
         self.assertEqual(first, files(1))
         self.assertNotEqual(first[2], files(2)[2])
 
+    def test_stream_mode_stays_within_two_percent(self):
+        """Bandwidth and energy over every pattern; only reads that go on for long are served in one step."""
+        patterns = {"stream": [], "stream with writes": ["--reads", "0.5"], "random": [], "strided": ["--stride", "64k"],
+                    "gemm": ["--gemm", "64,1024,1024"], "mixed": []}
+        for memory in ("lpddr5-6400-x16", "nano-64dq"):
+            for name, extra in patterns.items():
+                count = [] if name == "gemm" else ["-n", "2k"]
+                cycle, stream = (Played(memory, "--generate", name.split()[0], *extra, *count, "--request-bytes", "4096",
+                                        "--no-check", "--mode", mode).stats for mode in ("cycle", "stream"))
+                for figure in (lambda s: s["bandwidth"]["bytes_per_second"], lambda s: s["energy"]["total_j"]):
+                    with self.subTest(memory=memory, pattern=name):
+                        self.assertAlmostEqual(figure(stream) / figure(cycle), 1, delta=0.02)
+                self.assertEqual(stream["accesses"]["streamed_reads"] > 1000, name == "stream")
+
     def test_latency_histogram(self):
         played = Played("--generate", "random", "-n", "5k", "--reads", "0.5")
         rows = played.rows("latency.csv")

@@ -89,7 +89,7 @@ struct memory_system::parts : burst_sink {
   }
 
   void submit(cycles at, const access& a);
-  bool is_run(const access& a) const;
+  bool is_run(const access& a);
   void serve_in_one_step(cycles at, const access& a);
   template <typename Condition>
   void run_while(channel& c, Condition holds);
@@ -108,8 +108,12 @@ struct memory_system::parts : burst_sink {
   std::size_t unfinished = 0;
   cycles now = 0;
   cycles last_event = 0;
-  std::uint64_t read_end = ~std::uint64_t{0};  // where the last read ended
-  std::unique_ptr<stream_rates> rates;         // made by the first access served in one step
+  // The reads that followed each other up to now.
+  std::uint64_t run_end = ~std::uint64_t{0};
+  std::uint64_t run_bytes = 0;
+  std::uint8_t run_precision = 8;
+  bool run_tagged = false;
+  std::unique_ptr<stream_rates> rates;  // made by the first access served in one step
 };
 
 void memory_system::parts::submit(cycles at, const access& a) {
@@ -122,9 +126,7 @@ void memory_system::parts::submit(cycles at, const access& a) {
     complete(a.id, now, now, false);
     return;
   }
-  const bool run = is_run(a);
-  if (!a.write) read_end = a.address + a.bytes;
-  if (run) {
+  if (is_run(a)) {
     serve_in_one_step(now, a);
     return;
   }
@@ -137,10 +139,16 @@ void memory_system::parts::submit(cycles at, const access& a) {
   for (const auto& p : pieces) channels[p.channel].push(now + config.frontend_cycles, p.what);
 }
 
-// Long, and either the continuation of the last read or so long that where it begins does not matter.
-bool memory_system::parts::is_run(const access& a) const {
-  if (config.stream_bytes == 0 || a.write || a.bytes < config.stream_bytes) return false;
-  return a.address == read_end || a.bytes >= 16 * dev.shape.bytes_per_row() * mapping.channels();
+// Whether the access is long, and reads of its kind have gone on without a gap for eight rows of every channel: what it
+// costs to begin and to end does not matter then.
+bool memory_system::parts::is_run(const access& a) {
+  if (config.stream_bytes == 0) return false;
+  const bool goes_on = a.address == run_end && a.precision == run_precision && a.tagged == run_tagged;
+  run_bytes = a.write ? 0 : a.bytes + (goes_on ? run_bytes : 0);
+  run_end = a.write ? ~std::uint64_t{0} : a.address + a.bytes;
+  run_precision = a.precision;
+  run_tagged = a.tagged;
+  return a.bytes >= config.stream_bytes && run_bytes >= 8 * dev.shape.bytes_per_row() * mapping.channels();
 }
 
 void memory_system::parts::serve_in_one_step(cycles at, const access& a) {
