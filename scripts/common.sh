@@ -1,7 +1,8 @@
 # Shared by run, test and check: where things are, and one way to say how far we are. Sourced, not run.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# DVP_BUILD: a build directory that is configured already, instead of the preset's.
 preset=${DVP_PRESET:-release}
-build=$root/build/$preset
+build=${DVP_BUILD:-$root/build/$preset}
 
 # step N M NAME: opens a progress line; what the step prints completes it.
 step() { printf '[%s/%s] %-12s ' "$1" "$2" "$3"; }
@@ -12,9 +13,11 @@ since() { # seconds as 3m41s
 }
 
 configure_and_build() { # targets...
-  local start=$SECONDS log=$root/build/$preset.log
-  mkdir -p "$root/build"
-  if ! cmake --preset "$preset" -S "$root" >"$log" 2>&1; then
+  local start=$SECONDS log=${DVP_BUILD:+$build/scripts.log}
+  log=${log:-$root/build/$preset.log}
+  mkdir -p "$(dirname "$log")"
+  : >"$log"
+  if [ -z "${DVP_BUILD:-}" ] && ! cmake --preset "$preset" -S "$root" >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     echo "configure failed; whole log: $log" >&2
     return 1

@@ -25,7 +25,7 @@
 // inputs accept a beat in every cycle. Ready never waits for valid. Inputs need to be stable around the clock edge
 // only; result_data_o and result_more_o hold until taken.
 //   OutputBuffer = 0: ready is low while a result is presented and not taken, combinationally from result_ready_i.
-//   OutputBuffer = 1: results pass a buffer of two entries; ready is low while both are full, straight from a register.
+//   OutputBuffer = 1: results pass a stream_fifo of two words; ready is low while it is full, straight from a register.
 //
 // Timing, in cycles that are not stalled, P being AdderStages. A vector whose last beat is accepted in cycle t gives
 // its result in cycle t + Rows * P + Columns + 1 (one later with OutputBuffer = 1), one beat of results per cycle at
@@ -237,33 +237,19 @@ module systolic_array #(
   end
 
   if (OutputBuffer != 0) begin : gen_output_buffer
-    // The head is presented; the tail is used only while the head is not taken.
-    logic                  head_valid_q, tail_valid_q;
-    logic [1:0]            head_more_q, tail_more_q;
-    logic [Slots*Sums-1:0] head_data_q, tail_data_q;
-    logic                  head_free;
-    assign advance        = ~tail_valid_q;
-    assign head_free      = ~head_valid_q | result_ready_i;
-    assign result_valid_o = head_valid_q;
-    assign result_more_o  = head_more_q;
-    assign result_data_o  = head_data_q;
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) begin
-        head_valid_q <= 1'b0;
-        tail_valid_q <= 1'b0;
-      end else begin
-        if (head_free) begin
-          head_valid_q <= tail_valid_q | out_valid_q;
-          head_more_q  <= tail_valid_q ? tail_more_q : out_more_q;
-          head_data_q  <= tail_valid_q ? tail_data_q : out_data_q;
-          tail_valid_q <= 1'b0;
-        end else if (!tail_valid_q && out_valid_q) begin
-          tail_valid_q <= 1'b1;
-          tail_more_q  <= out_more_q;
-          tail_data_q  <= out_data_q;
-        end
-      end
-    end
+    stream_fifo #(
+      .Width(Slots * Sums + 2),
+      .Depth(2)
+    ) u_buffer (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i (out_valid_q),
+      .in_ready_o (advance),
+      .in_data_i  ({out_more_q, out_data_q}),
+      .out_valid_o(result_valid_o),
+      .out_ready_i(result_ready_i),
+      .out_data_o ({result_more_o, result_data_o})
+    );
   end else begin : gen_stall
     assign advance        = ~out_valid_q | result_ready_i;
     assign result_valid_o = out_valid_q;

@@ -13,7 +13,7 @@
 // Reset is synchronous, active low, and may come at any time: it empties the buffer; data is not reset. Inputs are
 // ignored while it is low.
 //
-// Cost: Depth * (Width + 1) registers and a 2:1 multiplexer for each. Words move towards entry 0, the output.
+// Cost: Depth * (Width + 1) registers, and a 2:1 multiplexer for each but the last word's. Words move towards entry 0, the output.
 module stream_fifo #(
   // Bits of a word, 1 or more.
   parameter int Width = 32,
@@ -50,10 +50,9 @@ module stream_fifo #(
   // Entry i holds a word when used_q[i] is high; the ones are contiguous from entry 0.
   logic [Depth-1:0]       used_q;
   logic [Depth*Width-1:0] entry_q;
-  // The same after the word at the output has left, if it does.
+  // Which still do after the word at the output has left, if it does.
   logic [Depth-1:0]       kept;
-  logic [Depth*Width-1:0] moved;
-  logic push, pop;
+  logic                   push, pop;
 
   assign in_ready_o  = ~used_q[Depth-1];
   assign out_valid_o = used_q[0];
@@ -61,9 +60,10 @@ module stream_fifo #(
   assign push        = in_valid_i & in_ready_o;
   assign pop         = out_valid_o & out_ready_i;
   assign kept        = pop ? used_q >> 1 : used_q;
-  assign moved       = entry_q >> Width;
 
   for (genvar i = 0; i < Depth; i++) begin : gen_entry
+    // Where a word comes from that moves on; nowhere for the last.
+    localparam int From = i < Depth - 1 ? i + 1 : i;
     logic fill;
     if (i == 0) begin : gen_first
       assign fill = push & ~kept[i];
@@ -77,7 +77,7 @@ module stream_fifo #(
     end
     always_ff @(posedge clk_i) begin
       if (fill) entry_q[i*Width+:Width] <= in_data_i;
-      else if (pop) entry_q[i*Width+:Width] <= moved[i*Width+:Width];
+      else if (pop) entry_q[i*Width+:Width] <= entry_q[From*Width+:Width];
     end
   end
 

@@ -30,6 +30,8 @@ class arithmetic_cover {
     hit(product_[4], code && streamed == -128);
     hit(product_[5], stationary != 0 && is_subnormal(stationary));
     hit(product_[6], streamed != 0 && is_subnormal(streamed));
+    hit(product_[15], std::isinf(streamed) && std::isnan(stationary));
+    hit(product_[16], std::isnan(streamed) && std::isinf(stationary));
     if (nan_operand || zero_operand) return;
     hit(product_[13], std::isinf(streamed) || std::isinf(stationary));
     if (std::isinf(streamed) || std::isinf(stationary)) return;
@@ -56,6 +58,12 @@ class arithmetic_cover {
     hit(sum_[5], !nan && std::isinf(above) != std::isinf(product));
     if (nan || std::isinf(above) || std::isinf(product)) return;
     hit(sum_[6], std::isinf(sum));
+    const double past = std::fabs(double{above} + double{product}) * 0x1p-128 - 1;
+    hit(sum_[19], past > 0 && past <= 0.5 && std::frexp(past, &power_) == 0.5);
+    const std::uint32_t a = std::bit_cast<std::uint32_t>(above);
+    const std::uint32_t b = std::bit_cast<std::uint32_t>(product);
+    const std::uint32_t apart = (a & 0x7fff'ffffu) - (b & 0x7fff'ffffu) + 2;
+    hit(sum_[20], (a ^ b) >> 31 != 0 && apart <= 4 && apart != 2);
     if (std::isinf(sum)) return;
     hit(sum_[7], sum != 0 && is_subnormal(sum) && (!is_subnormal(above) || !is_subnormal(product)));
     hit(sum_[8], !is_subnormal(sum) && is_subnormal(above) && is_subnormal(product));
@@ -83,14 +91,15 @@ class arithmetic_cover {
   }
 
  private:
-  static constexpr int product_points = 15;
+  static constexpr int product_points = 17;
   static constexpr const char* product_names[product_points] = {
-      "plus_zero",          "minus_zero",       "zero_times_infinity",
-      "zero_times_nan",     "code_minus_128",   "subnormal_stationary",
-      "subnormal_streamed", "subnormal_exact",  "subnormal_rounded",
-      "rounds_to_zero",     "overflows",        "tie_down_to_even",
-      "tie_up_to_even",     "infinite_operand", "largest_finite_operand"};
-  static constexpr int sum_points = 19;
+      "plus_zero",          "minus_zero",        "zero_times_infinity",
+      "zero_times_nan",     "code_minus_128",    "subnormal_stationary",
+      "subnormal_streamed", "subnormal_exact",   "subnormal_rounded",
+      "rounds_to_zero",     "overflows",         "tie_down_to_even",
+      "tie_up_to_even",     "infinite_operand",  "largest_finite_operand",
+      "infinity_times_nan", "nan_times_infinity"};
+  static constexpr int sum_points = 21;
   static constexpr const char* sum_names[sum_points] = {"both_minus_zero",
                                                         "zeros_of_opposite_sign",
                                                         "exact_cancellation",
@@ -109,7 +118,9 @@ class arithmetic_cover {
                                                         "loses_many_places",
                                                         "loses_16_places",
                                                         "operand_below_rounding",
-                                                        "equal_exponents"};
+                                                        "equal_exponents",
+                                                        "one_bit_past_largest",
+                                                        "opposite_but_last_bits"};
 
   static std::uint64_t* declared(cover_points& points, const std::string& group, const char* name) {
     const std::string full = "numerics/" + group + "/" + name;
@@ -124,6 +135,7 @@ class arithmetic_cover {
         (std::bit_cast<std::uint32_t>(value) >> 23 & 255u) == 0 ? 1 : std::bit_cast<std::uint32_t>(value) >> 23 & 255u);
   }
 
+  int power_ = 0;  // unused
   std::uint64_t* product_[product_points];
   std::uint64_t* sum_[sum_points];
 };

@@ -1,6 +1,7 @@
 #include "testbenches/regress/array_job.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "testbenches/rtl/border_words.h"
 
@@ -12,7 +13,8 @@ using test::bf16_corners;
 using test::code_corners;
 
 // How the bf16 numbers of a tile are spread.
-enum class spread { ordinary, wide, corners, small, large, few };
+enum class spread { ordinary, wide, corners, small, large, few, smallest, largest };
+constexpr std::uint32_t spreads = 8;
 
 std::uint16_t random_bf16(spread how, random_words& random) {
   const std::uint32_t word = random();
@@ -35,6 +37,10 @@ std::uint16_t random_bf16(spread how, random_words& random) {
       return sparse(with_exponent(random() % 4 == 0 ? 0 : 56 + random() % 12));  // products around the smallest numbers
     case spread::large:
       return sparse(with_exponent(186 + random() % 9));  // and around the largest
+    case spread::smallest:                               // the same, of products with a code
+      return sparse(with_exponent(random() % 4 == 0 ? 0 : 1 + random() % 20));
+    case spread::largest:
+      return sparse(with_exponent(235 + random() % 20));
     case spread::few: {
       constexpr std::uint16_t values[] = {0x3f80, 0xbf80, 0x4000, 0xc000, 0x3f00, 0x0000, 0x8000};
       return values[word % std::size(values)];
@@ -42,6 +48,16 @@ std::uint16_t random_bf16(spread how, random_words& random) {
     default:
       return with_exponent(118 + random() % 18);
   }
+}
+
+// Infinities, NaNs with one bit of fraction, zeros, the smallest subnormals, numbers from 1 to 2: two of them make a
+// product of which every bit of the operands can decide what it is.
+std::uint16_t special_bf16(random_words& random) {
+  const std::uint32_t word = random();
+  const std::uint32_t one_bit = 1U << (word >> 8) % 7;
+  const std::uint32_t magnitudes[] = {
+      0x7f80, 0x7f80, 0x7f80 | one_bit, 0x7f80 | one_bit, one_bit, 0, 0x3f80 | (word >> 16 & 0x7f)};
+  return static_cast<std::uint16_t>((word & 0x8000) | magnitudes[word % std::size(magnitudes)]);
 }
 
 // Sums for a vector to start from. They aim at a row: sums meet the products of the rows before it and there find a
@@ -68,7 +84,16 @@ void aim_starts(const tile& in, tile_vector& vector, std::uint32_t columns, rand
       if (r >= aimed) break;
     }
     const std::uint32_t bits = test::host_bits(sum);
-    vector.starts[c] = how == 2 || how == 5 ? bits ^ 0x8000'0000u : test::near_word(bits, random);
+    if (std::fabs(sum) >= 0x1p125f && std::isfinite(sum) && random() % 2 == 0) {
+      // Together one bit past the largest number.
+      const double past = 0x1p128 * (1 + std::ldexp(1.0, -1 - static_cast<int>(random() % 23)));
+      vector.starts[c] = test::host_bits(std::copysign(static_cast<float>(past - std::fabs(double{sum})), sum));
+    } else if (how == 2 || how == 5) {
+      // The opposite, or at most two away from it.
+      vector.starts[c] = (bits + (random() % 2 == 0 ? 0 : random() % 5 - 2)) ^ 0x8000'0000u;
+    } else {
+      vector.starts[c] = test::near_word(bits, random);
+    }
   }
 }
 
@@ -140,9 +165,11 @@ std::vector<std::shared_ptr<tile>> random_chain(array::array_shape shape, std::u
   // One format throughout, q0 alone, or another for every vector.
   const std::uint32_t mixing = random() % 8;
   const auto uniform = static_cast<stream_kind>(mixing == 0 ? 6 : random() % beat_kinds);
-  const auto how = static_cast<spread>(random() % 6);
-  const auto how_streamed = random() % 2 == 0 ? how : static_cast<spread>(random() % 6);
+  const auto how = static_cast<spread>(random() % spreads);
+  const auto how_streamed = random() % 2 == 0 ? how : static_cast<spread>(random() % spreads);
   const bool code_borders = random() % 4 == 0;
+  // In one row alone, or every sum would be NaN.
+  const std::uint32_t special_row = random() % 6 == 0 ? random() % shape.rows : shape.rows;
 
   std::vector<std::shared_ptr<tile>> chain;
   for (std::uint32_t f = 0; f < folds; ++f) {
@@ -154,16 +181,29 @@ std::vector<std::shared_ptr<tile>> random_chain(array::array_shape shape, std::u
     made->active = f + 1 < folds ? std::vector<bool>(shape.rows, true) : random_rows(shape.rows, random);
     made->values.resize(std::size_t{shape.rows} * shape.columns);
     for (auto& value : made->values) value = random_bf16(how, random);
+    for (std::uint32_t c = 0; c < shape.columns && special_row < shape.rows; ++c) {
+      made->values[special_row * shape.columns + c] = special_bf16(random);
+    }
     made->vectors.resize(vectors);
     for (std::uint32_t v = 0; v < vectors; ++v) {
       tile_vector& vector = made->vectors[v];
-      vector.kind = f > 0 ? chain[0]->vectors[v].kind : mixing < 3 ? uniform : static_cast<stream_kind>(random() % 7);
+      if (f > 0) {
+        vector.kind = chain[0]->vectors[v].kind;
+      } else if (mixing < 3) {
+        vector.kind = uniform;
+      } else if (v > 0 && mixing < 6 && random() % 4 != 0) {
+        vector.kind = made->vectors[v - 1].kind;  // runs fill beats
+      } else {
+        vector.kind = static_cast<stream_kind>(random() % 7);
+      }
       vector.elements.resize(shape.rows);
       for (auto& element : vector.elements) {
         element = vector.kind == stream_kind::bf16 ? random_bf16(how_streamed, random)
                   : code_borders ? static_cast<std::uint8_t>(code_corners[random() % std::size(code_corners)])
                                  : static_cast<std::uint16_t>(random());
       }
+      if (special_row < shape.rows && vector.kind == stream_kind::bf16)
+        vector.elements[special_row] = special_bf16(random);
       vector.starts.assign(shape.columns, 0);
       vector.ready = f == 0;
       if (f == 0 && vector.kind != stream_kind::q0) aim_starts(*made, vector, shape.columns, random);

@@ -92,13 +92,34 @@ class converter_run {
       for (const char* b : precision_names) points_.declare(name("precision/" + std::string(a) + "_to_" + b));
       for (const char* mode : mode_names) points_.declare(name("view/" + std::string(a) + "_" + mode));
     }
-    for (const char* point :
-         {"burst/joins",      "burst/starts", "burst/splits",      "burst/marks",          "burst/alone",
-          "burst/nothing",    "burst/empty",  "burst/short",       "fitted/ties",          "fitted/clips",
-          "fitted/no_shift",  "round/ties",   "round/limits",      "code/minus_128",       "fitted/at_threshold",
-          "stall/burst",      "stall/result", "stall/result_long", "gap/burst_while_open", "result_ready/before_valid",
-          "pace/every_cycle", "reset/idle",   "reset/open",        "reset/result_waiting", "reset/stalled",
-          "reset/with_input"}) {
+    for (const char* point : {"burst/joins",
+                              "burst/starts",
+                              "burst/splits",
+                              "burst/marks",
+                              "burst/alone",
+                              "burst/nothing",
+                              "burst/empty",
+                              "burst/short",
+                              "fitted/ties",
+                              "fitted/clips",
+                              "fitted/no_shift",
+                              "round/ties",
+                              "round/limits",
+                              "code/minus_128",
+                              "fitted/at_threshold",
+                              "stall/burst",
+                              "stall/result",
+                              "stall/result_long",
+                              "gap/burst_while_open",
+                              "result_ready/before_valid",
+                              "pace/every_cycle",
+                              "reset/idle",
+                              "reset/open",
+                              "reset/result_waiting",
+                              "reset/stalled",
+                              "reset/with_input",
+                              "fitted/clips_past_tie",
+                              "fitted/tie_at_clip"}) {
       points_.declare(name(point));
     }
     if (!options_.waves.empty()) {
@@ -151,6 +172,7 @@ class converter_run {
       in.clip = borders ? bytes[random_() % 7] : random_() % 128;
       in.threshold = borders ? bytes[random_() % 7] : random_() % 128;
       in.shift = random_() % 8;
+      if (random_() % 4 == 0) in.clip = near_tie(in.shift);
     }
     before_ = in;
     const bool borders = random_() % 4 == 0;
@@ -165,10 +187,16 @@ class converter_run {
     return in;
   }
 
-  // A code at most one away from plus or minus the clip or the threshold.
+  // A clip at most three away from where rounding by the shift changes its result.
+  std::uint8_t near_tie(std::uint8_t shift) {
+    const int tie = static_cast<int>((2 * (random_() % 8) + 1) << shift >> 1);
+    return static_cast<std::uint8_t>(std::clamp(tie + static_cast<int>(random_() % 7) - 3, 0, 127));
+  }
+
+  // A code at most three away from plus or minus the clip or the threshold.
   static int around_limit(const converter_input& in, std::uint8_t random) {
     const int limit = (random & 1) != 0 ? in.clip : in.threshold;
-    const int near = limit + (random >> 2) % 3 - 1;
+    const int near = limit + (random >> 2) % 7 - 3;
     return std::clamp((random & 2) != 0 ? near : -near, -128, 127);
   }
 
@@ -228,6 +256,12 @@ class converter_run {
       hit_if(q == -128, "code/minus_128");
       hit_if(q4 && fitted && std::abs(q) > in.clip, "fitted/clips");
       hit_if(q4 && fitted && in.shift == 0, "fitted/no_shift");
+      // Where the result changes: at odd multiples of half the divisor.
+      const int half = 1 << in.shift >> 1;
+      const int steps = half == 0 ? 0 : (std::abs(q) + half) / (2 * half);
+      hit_if(q4 && fitted && steps < 8 && half != 0 && steps > (in.clip + half) / (2 * half), "fitted/clips_past_tie");
+      hit_if(q4 && fitted && half > 1 && std::abs(q) % (2 * half) == half && std::abs(std::abs(q) - in.clip) <= 2,
+             "fitted/tie_at_clip");
       const int below = std::clamp(q, -int{in.clip}, int{in.clip}) & ((1 << in.shift) - 1);
       hit_if(q4 && fitted && in.shift > 0 && below == 1 << (in.shift - 1), "fitted/ties");
       hit_if(q2 && fitted && std::abs(q) == in.threshold, "fitted/at_threshold");

@@ -41,7 +41,8 @@ MODES = {
     "nightly": {"seeds": 3000, "cycles": 8000, "exclude": "", "soak": [
         ["testbenches/rtl/rtl_numeric_soak", "--vectors", "20000000", "--seed", "1"]]},
     "full": {"seeds": 20000, "cycles": 16000, "exclude": "", "soak": [
-        ["testbenches/rtl/rtl_numeric_soak", "--vectors", "100000000", "--seed", "2"]]},
+        ["testbenches/rtl/rtl_numeric_soak", "--vectors", "100000000", "--seed", "2"],
+        ["testbenches/soak/lpddr5_soak", "--requests", "50000000", "--seed", "1"]]},
 }
 CASE = re.compile(r"^(PASS|FAIL) (\S+)/seed=(\d+) ([\d.]+) s, (\d+) cycles, (\d+) compared$")
 

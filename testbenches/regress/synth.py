@@ -4,7 +4,7 @@
     scripts/synth [--only DESIGN]... [--fresh] [--write]
 
 Designs: the array configurations tiny_4x4, lean_8x4 and edge_8x8; the converter; the blocks of rtl/common; small arrays
-of many shapes, from which a linear model is fitted. Each is synthesised to simple gates without a warning, a latch or a
+of many shapes. Each is synthesised to simple gates without a warning, a latch or a
 combinational loop; anything else is an error. Results are kept in OUT (out/synth) as long as the sources stay the same:
 an interrupted run goes on where it stopped.
 
@@ -12,9 +12,15 @@ OUT/report.txt has the cells by module and the estimates. OUT/synthesis.json is 
 testbenches/regress/synthesis.schema.json; --write also puts it into testbenches/regress/synthesis.json.
 
 Area is in gate equivalents (GE, one NAND2), the sum of the cells by the weights in the file. Power is a proxy, the
-sum of the same cells times how often they switch in a cycle with every element busy: clocked cells weigh more. Neither is
-a promise of a technology: they compare configurations. Estimates of configurations too large to synthesise here come
-from the model; its error is that on the configurations that are synthesised, none of which is in the fit.
+sum of the same cells times how often they switch in a cycle with every element busy: clocked cells weigh more.
+Neither is a promise of a technology: they compare configurations.
+
+Configurations too large to synthesise here are modelled. The flip-flops of a shape are counted, exactly: a difference
+from the synthesised number is an error. Area and power are a sum of costs, none negative: one per flip-flop, per
+element and slot, per choice between two banks, per further adder stage, per row and slot, per column and slot, and one
+for the control. The costs are fitted to all arrays synthesised, by relative error. Two errors are stated: leave-one-out
+(each array predicted by a fit to all others), and that of the three configurations predicted from the small shapes
+alone.
 
 Exit code 0: all clean. 1: a design is not clean. 2: a wrong argument.
 """
@@ -27,12 +33,11 @@ import pathlib
 import re
 import subprocess
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RTL = ROOT / "rtl"
-ARRAY_SOURCES = [RTL / "numeric/numeric_pkg.sv", RTL / "array/systolic_array.sv"]
+ARRAY_SOURCES = [RTL / "numeric/numeric_pkg.sv", RTL / "common/stream_fifo.sv", RTL / "array/systolic_array.sv"]
 CONVERTER_SOURCES = [RTL / "common/stream_fifo.sv", RTL / "converter/converter_pkg.sv",
                      RTL / "converter/precision_converter.sv"]
 WHOLE = ("tiny_4x4", "lean_8x4", "edge_8x8")
@@ -62,44 +67,69 @@ def fit_name(shape):
     return "fit_" + "_".join(map(str, shape))
 
 
-# What the area of a shape is made of, in words that each cost about the same.
-TERMS = ("element and slot", "stationary value", "element and slot, second stage", "element and slot, third stage",
-         "skew word", "preset and deskew word", "result word", "row and slot", "byte lane", "array")
+def slots_of(shape):
+    return 4 if shape[3] else 1
+
+
+def flip_flops_of(shape):
+    """The registers of rtl/array/systolic_array.sv that are read, without bits that are constant or doubled."""
+    rows, columns, lane_bits, packing, stages, banks, buffer = shape
+    slots = slots_of(shape)
+    stationary = banks * rows * (16 * columns + 1)
+    # Element, bank tag, valid: a row's words wait for the rows above it, then move right. Equal delays share a tag.
+    streamed = slots * 16 * (stages * rows * (rows - 1) // 2 + rows * (columns - 1))
+    tags = (stages * (rows - 1) + columns - 1) * (banks - 1) + slots * (rows * stages + columns)
+    # Product and sum; between the stages two words each, less the zeros at the top of the second.
+    element = 64 + {1: 0, 2: 61, 3: 120}[stages]
+    presets_and_deskew = slots * 32 * columns * columns
+    # The buffer is a module of its own, which has the number of vectors even where it is constant.
+    result = slots * 32 * columns + 2 * packing + 1 + buffer * 2 * (slots * 32 * columns + 2 + 1)
+    halves = (8 * rows + 1) * (lane_bits == 8)
+    return stationary + streamed + tags + slots * rows * columns * element + presets_and_deskew + result + halves
+
+
+TERMS = ("flip-flop", "element and slot", "element and slot, choice of bank", "element and slot, second stage",
+         "element and slot, third stage", "row and slot", "column and slot", "array")
 
 
 def terms_of(shape):
-    rows, columns, lane_bits, packing, stages, banks, buffer = shape
-    slots = 4 if packing else 1
-    return (rows * columns * slots, rows * columns * banks, rows * columns * slots * (stages >= 2),
-            rows * columns * slots * (stages >= 3), slots * stages * rows * (rows + 1) / 2, slots * columns * columns,
-            slots * columns * (1 + 2 * buffer), rows * slots, rows * (lane_bits == 8), 1)
+    rows, columns, _, _, stages, banks, _ = shape
+    slots = slots_of(shape)
+    elements = rows * columns * slots
+    return (flip_flops_of(shape), elements, elements * (banks == 2), elements * (stages >= 2), elements * (stages == 3),
+            rows * slots, columns * slots, 1)
 
 
-def least_squares(rows, values):
-    """Coefficients by the normal equations, with a touch of damping: the terms of so small shapes are much alike."""
-    n = len(rows[0])
-    matrix = [[sum(r[i] * r[j] for r in rows) + (1e-6 if i == j else 0) for j in range(n)]
-              + [sum(r[i] * v for r, v in zip(rows, values))] for i in range(n)]
-    for i in range(n):
-        pivot = max(range(i, n), key=lambda k: abs(matrix[k][i]))
-        matrix[i], matrix[pivot] = matrix[pivot], matrix[i]
-        for k in range(n):
-            if k != i:
-                factor = matrix[k][i] / matrix[i][i]
-                matrix[k] = [a - factor * b for a, b in zip(matrix[k], matrix[i])]
-    return [matrix[i][n] / matrix[i][i] for i in range(n)]
+def fit(rows, values):
+    """Costs of the terms, none negative, with the least sum of squares of relative errors; by coordinate descent."""
+    scale = [max(row[i] / value for row, value in zip(rows, values)) for i in range(len(rows[0]))]
+    scaled = [[term / value / s for term, s in zip(row, scale)] for row, value in zip(rows, values)]
+    n = len(scale)
+    square = [[sum(row[i] * row[k] for row in scaled) for k in range(n)] for i in range(n)]
+    right = [sum(row[i] for row in scaled) for i in range(n)]
+    costs = [0.0] * n
+    for _ in range(5000):
+        for i in range(n):
+            rest = right[i] - sum(square[i][k] * costs[k] for k in range(n) if k != i)
+            costs[i] = max(0.0, rest / square[i][i])
+    return [cost / s for cost, s in zip(costs, scale)]
+
+
+def predicted(costs, shape):
+    return sum(cost * term for cost, term in zip(costs, terms_of(shape)))
 
 
 class Design:
-    def __init__(self, name, top, sources, parameters=()):
+    def __init__(self, name, top, sources, parameters=(), shape=None):
         self.name, self.top, self.sources, self.parameters = name, top, [str(s) for s in sources], parameters
+        self.shape = shape  # of an array
 
     def key(self):
         text = "".join(pathlib.Path(f).read_text() for f in self.sources) + str(self.parameters) + self.top
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def synthesise(self, out):
-        """{"cells": {module: {type: count}}, "seconds": s}, or {"error": text}."""
+        """{"cells": {module: {type: count}}, "cpu_seconds": s}, or {"error": text}."""
         kept = out / f"{self.name}-{self.key()}.json"
         if kept.exists():
             return json.loads(kept.read_text())
@@ -111,11 +141,14 @@ class Design:
                     f"synth -noshare -top {self.top}", "check -assert",
                     "select -assert-none t:$_DLATCH* t:$_SR_* t:$_DLATCHSR* t:$mem*",
                     f"tee -q -o {stat} stat -tech cmos"]
-        start = time.monotonic()
-        done = subprocess.run(["yosys", "-q", "-e", ".", *[w for c in commands if c for w in ("-p", c)]],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode != 0:
-            return {"error": "\n".join(done.stdout.splitlines()[-5:])}
+        log = out / f"{self.name}.log"
+        with open(log, "w", encoding="utf-8") as file:
+            process = subprocess.Popen(["yosys", "-q", "-e", ".", *[w for c in commands if c for w in ("-p", c)]],
+                                       stdout=file, stderr=subprocess.STDOUT)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            return {"error": "\n".join(log.read_text().splitlines()[-5:])}
         cells, module = {}, None
         for line in stat.read_text().splitlines():
             header = re.match(r"=== (.*) ===", line)
@@ -124,7 +157,7 @@ class Design:
             cell = re.match(r"\s+(\$_\w+)\s+(\d+)$", line)
             if cell and module:
                 cells.setdefault(module, {})[cell.group(1)] = int(cell.group(2))
-        result = {"cells": cells, "seconds": round(time.monotonic() - start, 1)}
+        result = {"cells": cells, "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 1)}
         kept.write_text(json.dumps(result) + "\n")
         return result
 
@@ -148,9 +181,9 @@ def figures(cells):
 
 
 def designs(generated):
-    made = [Design(fit_name(s), "systolic_array", ARRAY_SOURCES, tuple(zip(PARAMETERS, s))) for s in FIT]
-    made += [Design(name, f"systolic_array_{name}", [*ARRAY_SOURCES, generated / f"sv/systolic_array_{name}.sv"])
-             for name in WHOLE]
+    made = [Design(fit_name(s), "systolic_array", ARRAY_SOURCES, tuple(zip(PARAMETERS, s)), s) for s in FIT]
+    made += [Design(name, f"systolic_array_{name}", [*ARRAY_SOURCES, generated / f"sv/systolic_array_{name}.sv"],
+                    shape=shape_of(name)) for name in WHOLE]
     made += [Design("converter", "precision_converter", CONVERTER_SOURCES),
              Design("stream_fifo", "stream_fifo", [RTL / "common/stream_fifo.sv"]),
              Design("axi_lite_port", "axi_lite_port", [RTL / "common/axi_lite_port.sv"])]
@@ -160,27 +193,43 @@ def designs(generated):
     return made
 
 
+MODELLED = ("gate_equivalents", "power_proxy")
+
+
+def percent(model, actual):
+    return round(100 * (model / actual - 1), 1)
+
+
 def estimates(results):
-    """Per configuration its figures: synthesised where it was, by the model else; and the model's error."""
-    fitted = {}
-    shapes = [s for s in FIT if fit_name(s) in results]
-    if len(shapes) < len(FIT):
-        return [], None
-    for figure in ("flip_flops", "gate_equivalents", "power_proxy"):
-        values = [figures(results[fit_name(s)]["cells"])[figure] for s in shapes]
-        fitted[figure] = least_squares([terms_of(s) for s in shapes], values)
-    rows, error = [], 0.0
+    """Per configuration its figures, and the model; (None, None) unless all arrays were synthesised."""
+    shapes = {fit_name(s): s for s in FIT} | {name: shape_of(name) for name in WHOLE}
+    if not shapes.keys() <= results.keys():
+        return None, None
+    actual = {name: figures(results[name]["cells"]) for name in shapes}
+    costs, leave_one_out, from_small = {}, {}, {}
+    for figure in MODELLED:
+        def fit_to(names):
+            return fit([terms_of(shapes[n]) for n in names], [actual[n][figure] for n in names])
+        costs[figure] = fit_to(shapes)
+        errors = [percent(predicted(fit_to([n for n in shapes if n != name]), shapes[name]), actual[name][figure])
+                  for name in shapes]
+        leave_one_out[figure] = {"worst_percent": max(map(abs, errors)),
+                                 "mean_percent": round(sum(map(abs, errors)) / len(errors), 1)}
+        small = fit_to([fit_name(s) for s in FIT])
+        from_small[figure] = {n: percent(predicted(small, shapes[n]), actual[n][figure]) for n in WHOLE}
+    rows = []
     for name in ESTIMATED:
-        terms = terms_of(shape_of(name))
-        model = {f: round(sum(c * t for c, t in zip(coefficients, terms))) for f, coefficients in fitted.items()}
-        row = {"configuration": name, "model": model}
-        if name in results:
-            row["synthesised"] = figures(results[name]["cells"])
-            row["model_error_percent"] = {f: round(100 * (model[f] / row["synthesised"][f] - 1), 1) for f in model}
-            error = max([error, *map(abs, row["model_error_percent"].values())])
-        rows.append(row)
-    return rows, {"terms": list(TERMS), "coefficients": {f: [round(c, 2) for c in v] for f, v in fitted.items()},
-                  "worst_error_percent": error}
+        shape = shape_of(name)
+        if name in WHOLE:
+            rows.append({"configuration": name, "source": "synthesised", **actual[name]})
+        else:
+            rows.append({"configuration": name, "source": "modelled", "flip_flops": flip_flops_of(shape),
+                         **{f: round(predicted(costs[f], shape)) for f in MODELLED},
+                         "error_percent": {f: leave_one_out[f]["worst_percent"] for f in MODELLED}})
+    largest = max(terms_of(shape)[1] for shape in shapes.values())
+    return rows, {"terms": list(TERMS), "costs": {f: [round(c, 3) for c in v] for f, v in costs.items()},
+                  "arrays": len(shapes), "largest_elements_and_slots": largest, "leave_one_out": leave_one_out,
+                  "configurations_from_small_shapes_percent": from_small}
 
 
 def main():
@@ -217,29 +266,37 @@ def main():
             total = figures(result["cells"])
             lines.append(f"{design.name}: {total['cells']} cells, {total['flip_flops']} of them flip-flops, "
                          f"{total['gate_equivalents']} GE, power {total['power_proxy']}; no latch, loop or warning; "
-                         f"{result['seconds']} s")
+                         f"{result['cpu_seconds']} s of CPU time")
             print(lines[-1], flush=True)
             for module, cells in result["cells"].items():
                 kinds = [f"{kind.strip('$_')} {count}" for kind, count in sorted(cells.items())]
                 lines.append(f"    {module}: " + ", ".join(kinds))
+            if design.shape and flip_flops_of(design.shape) != total["flip_flops"]:
+                failed = True
+                print(f"FAIL {design.name}: {total['flip_flops']} flip-flops, {flip_flops_of(design.shape)} by "
+                      "flip_flops_of in synth.py: correct it")
     rows, model = estimates(results)
     if model:
-        lines += ["", "configuration     GE synthesised   GE by model     error   power proxy (synthesised or by model)"]
+        first = len(lines)
+        lines += ["", f"{'configuration':16} {'flip-flops':>11} {'GE':>11} {'power proxy':>12}"]
         for row in rows:
-            synthesised = row.get("synthesised")
-            lines.append(f"{row['configuration']:16} {synthesised['gate_equivalents'] if synthesised else '-':>15} "
-                         f"{row['model']['gate_equivalents']:>13} "
-                         f"{str(row['model_error_percent']['gate_equivalents']) + ' %' if synthesised else '-':>9} "
-                         f"{(synthesised or row['model'])['power_proxy']:>13}")
-        costs = zip(TERMS, model["coefficients"]["gate_equivalents"])
-        lines.append("cost of a term, GE: " + ", ".join(f"{term} {cost}" for term, cost in costs))
-        print("\n".join(lines[-len(rows) - 2:]))
+            lines.append(f"{row['configuration']:16} {row['flip_flops']:>11} {row['gate_equivalents']:>11} "
+                         f"{row['power_proxy']:>12}  {row['source']}" + (
+                             f", GE +-{row['error_percent']['gate_equivalents']} %" if "error_percent" in row else ""))
+        for figure in MODELLED:
+            lines.append(f"{figure}: " + ", ".join(f"{c:g} per {t}" for t, c in zip(TERMS, model["costs"][figure])))
+            lines.append(f"    leave-one-out {model['leave_one_out'][figure]}, from small shapes "
+                         f"{model['configurations_from_small_shapes_percent'][figure]}")
+        print("\n".join(lines[first:]))
         text = json.dumps({"$schema": "synthesis.schema.json", "command": "scripts/synth --write",
                            "weights": {k: {"gate_equivalents": a, "activity": b} for k, (a, b) in WEIGHTS.items()},
                            "model": model, "configurations": rows}, indent=1) + "\n"
         (options.out / "synthesis.json").write_text(text)
-        if options.write:
+        if options.write and not failed:
             (HERE / "synthesis.json").write_text(text)
+    elif options.write:
+        print("synth: --write needs all arrays synthesised", file=sys.stderr)
+        failed = True
     (options.out / "report.txt").write_text("\n".join(lines) + "\n")
     print(f"report {options.out / 'report.txt'}")
     return 1 if failed else 0

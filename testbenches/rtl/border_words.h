@@ -16,11 +16,13 @@ inline std::uint32_t border_word(random_words& random) {
   const std::uint32_t word = random();
   switch (random() % 8) {
     case 0:
+      // A NaN with one bit of fraction, or a corner.
+      if (random() % 4 == 0) return (word & 0x8000'0000u) | 0x7f80'0000u | 1U << word % 23;
       return corners[word % corners.size()] ^ (word & 0x8000'0000u);
     case 1:
       return word & 0x80ff'ffffu;  // subnormal or nearly
     case 2:
-      return (word & 0x8000'00ffu) | 0x7f00'0000u | (word & 0x7f'0000u);  // near overflow
+      return (word & (random() % 2 == 0 ? 0x807f'00ffu : 0x807f'ffffu)) | 0x7f00'0000u;  // near overflow
     case 3:
       return (word & 0xff80'0000u) | ((random() % 3 - 1) & 0x7f'ffffu);  // all ones, zeros, or one: long carries
     default:
