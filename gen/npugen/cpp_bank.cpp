@@ -25,7 +25,7 @@ void register_row(text_file& out, const std::string& name, std::uint32_t offset,
   const std::uint32_t read = item.mask_of(access_mode::ro) | item.mask_of(access_mode::rw) | w1c | w1s;
   out.line("{", quoted(name), ", ", hex(offset), ", ", hex(item.reset), ", ", cpp_access(item.access), ", ",
            boolean(item.hardware), ", ", hex(write), ", ", hex(w1c), ", ", hex(w1s), ", ", hex(read), ", ", table, ", ",
-           item.fields.size(), "},");
+           item.fields.size(), ", ", boolean(item.pair), "},");
 }
 
 }  // namespace
@@ -51,6 +51,7 @@ rendered_file cpp_register_table() {
   out.line("std::uint32_t w1s_mask;    // bits that writing 1 sets");
   out.line("std::uint32_t read_mask;   // bits a read shows; the others read 0");
   out.line("const field_info* fields;").line("std::uint32_t field_count;");
+  out.line("bool pair = false;  // low half of a 64-bit value; the register 4 bytes further is the high half");
   out.outdent(2).line("};").line();
   out.line("struct block_info {").indent(2);
   out.line("const char* name;").line("std::uint32_t window_bytes;");
@@ -74,7 +75,7 @@ rendered_file cpp_block_bank(const block& item) {
       field_table(out, array.name + "_" + element.name, element);
     }
   }
-  out.line().comment("name, offset, reset, mode, hardware, write, w1c, w1s and read mask, fields");
+  out.line().comment("name, offset, reset, mode, hardware, write, w1c, w1s and read mask, fields, pair");
   out.line("inline constexpr register_info all_registers[] = {").indent(4);
   std::size_t count = item.registers.size();
   for (const block_register& single : item.registers) {

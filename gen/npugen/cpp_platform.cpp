@@ -37,12 +37,19 @@ rendered_file cpp_system(const system_map& system) {
   out.line("namespace dvp::gen::system {").line();
   out.line("inline constexpr const char* name = ", quoted(system.name), ";");
   out.line("inline constexpr std::uint32_t address_bits = ", system.address_bits, ";");
+  out.comment("The most harts a configuration may have.");
+  out.line("inline constexpr std::uint32_t most_harts = ", system.most_harts, ";");
+  out.comment("Ticks of the harts' time counter in a second.");
+  out.line("inline constexpr std::uint32_t timebase_hz = ", system.timebase_hz, ";");
   for (const device& item : system.devices) {
     out.line().comment(item.doc);
     address(out, item.name + "_base", item.base);
     address(out, item.name + "_bytes", item.bytes);
     if (item.interrupt != 0) {
       out.line("inline constexpr std::uint32_t ", item.name, "_interrupt = ", item.interrupt, ";");
+    }
+    if (item.clock_hz != 0) {
+      out.line("inline constexpr std::uint32_t ", item.name, "_clock_hz = ", item.clock_hz, ";");
     }
   }
   for (const memory& item : system.memories) {

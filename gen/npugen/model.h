@@ -1,8 +1,10 @@
 // What a specification means: typed objects that satisfy every rule of validate.h. Renderers read only these.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dvp::npugen {
@@ -41,6 +43,7 @@ struct block_register {
   std::uint32_t reset = 0;
   access_mode access = access_mode::ro;
   bool hardware = false;  // the block supplies the value whenever it is read
+  bool pair = false;      // low half of a 64-bit value; the next register is the high half
   std::string doc;
   std::vector<register_field> fields;
 
@@ -62,15 +65,22 @@ struct register_array {
   std::vector<block_register> registers;
 };
 
+// Names in `compatible` that give a device a part in the harts' interrupts.
+inline constexpr std::string_view core_timer = "riscv,clint0";
+inline constexpr std::string_view interrupt_controller = "riscv,plic0";
+
 struct block {
   std::string file;  // relative path of the specification file, as in every object below
   std::string name;
   std::string title;
   std::string doc;
   std::uint32_t window_bytes = 0;
+  std::vector<std::string> compatible;  // names in device trees, most special first
   std::vector<enumeration> enums;
   std::vector<block_register> registers;
   std::vector<register_array> arrays;
+
+  bool is(std::string_view kind) const { return std::ranges::find(compatible, kind) != compatible.end(); }
 };
 
 struct constant {
@@ -136,11 +146,15 @@ struct device {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   std::uint32_t interrupt = 0;  // 0: none
+  std::uint32_t clock_hz = 0;   // 0: none
   std::string doc;
 };
 
+enum class memory_kind { rom, sram, dram };
+
 struct memory {
   std::string name;
+  memory_kind kind = memory_kind::dram;
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   std::string doc;
@@ -152,6 +166,10 @@ struct system_map {
   std::string title;
   std::string doc;
   std::uint32_t address_bits = 0;
+  std::uint32_t most_harts = 0;
+  std::string isa;  // as device trees write it
+  std::uint32_t timebase_hz = 0;
+  std::uint32_t interrupt_sources = 0;  // of the interrupt controller, the highest number; 0: there is none
   std::vector<device> devices;
   std::vector<memory> memories;
 };

@@ -34,6 +34,10 @@ std::string node::text(std::string_view key) const {
   return has(key) ? value_->at(key).get<std::string>() : std::string();
 }
 
+std::vector<std::string> node::texts(std::string_view key) const {
+  return value_->at(key).get<std::vector<std::string>>();
+}
+
 bool node::flag(std::string_view key) const {
   return has(key) && value_->at(key).get<bool>();
 }

@@ -27,8 +27,9 @@ class node {
   node child(std::string_view key) const;
   std::vector<node> items(std::string_view key) const;  // of the list at `key`; empty where the key is absent
 
-  std::string text(std::string_view key) const;  // "" where absent
-  bool flag(std::string_view key) const;         // false where absent
+  std::string text(std::string_view key) const;                // "" where absent
+  bool flag(std::string_view key) const;                       // false where absent
+  std::vector<std::string> texts(std::string_view key) const;  // of the list of strings at `key`
   // A whole number, or a string of hexadecimal digits as in "0x8000_0000". Fails beyond 64 bits or `maximum`.
   std::uint64_t number(std::string_view key, std::uint64_t maximum = UINT64_MAX) const;
   std::uint32_t word(std::string_view key) const { return static_cast<std::uint32_t>(number(key, UINT32_MAX)); }

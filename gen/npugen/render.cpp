@@ -7,7 +7,7 @@ namespace dvp::npugen {
 
 std::vector<rendered_file> render(const specification& spec) {
   std::vector<rendered_file> files;
-  for (const auto& part : {render_cpp(spec), render_sv(spec), render_markdown(spec)}) {
+  for (const auto& part : {render_cpp(spec), render_sv(spec), render_device_tree(spec), render_markdown(spec)}) {
     files.insert(files.end(), part.begin(), part.end());
   }
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });

@@ -17,6 +17,8 @@ struct rendered_file {
 std::vector<rendered_file> render_cpp(const specification& spec);
 // SystemVerilog below sv/, within what Verilator, Icarus and Yosys all read.
 std::vector<rendered_file> render_sv(const specification& spec);
+// dvp_gen/platform.dts: the address map as a device tree.
+std::vector<rendered_file> render_device_tree(const specification& spec);
 // registers.md: the register, address and record maps for people.
 std::vector<rendered_file> render_markdown(const specification& spec);
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "gen/npugen/render.h"
 #include "gen/npugen/text.h"
 
@@ -5,6 +7,8 @@ namespace dvp::npugen {
 namespace {
 
 using row = std::vector<std::string>;
+
+constexpr std::uint32_t first_hexadecimal = 256;  // enumerators from here on are bit patterns
 
 std::string cell(const std::string& text) {
   std::string result;
@@ -50,14 +54,15 @@ void enumeration_table(text_file& out, const enumeration& item) {
   out.line(item.doc).line();
   std::vector<row> rows;
   for (const enum_value& value : item.values) {
-    rows.push_back({number(value.value), value.name, value.doc});
+    rows.push_back({value.value < first_hexadecimal ? number(value.value) : hex(value.value), value.name, value.doc});
   }
   table(out, {"value", "name", "meaning"}, rows);
 }
 
 void register_table(text_file& out, const std::string& place, const std::string& name, const block_register& item) {
   out.line("### ", place, " `", name, "`, ", access_name(item.access),
-           item.hardware ? ", value supplied by the block" : ", reset " + hex(item.reset, 8));
+           item.hardware ? ", value supplied by the block" : ", reset " + hex(item.reset, 8),
+           item.pair ? ", low half of a pair" : "");
   out.line().line(item.doc).line();
   std::vector<row> rows;
   for (const register_field& field : item.fields) {
@@ -88,7 +93,9 @@ void block_section(text_file& out, const block& item) {
 
 void system_section(text_file& out, const system_map& system) {
   out.line("## Address map: ", system.title).line();
-  out.line(system.doc, " Addresses have ", system.address_bits, " bits.").line();
+  out.line(system.doc, " Addresses have ", system.address_bits, " bits. Up to ", system.most_harts, " harts (",
+           system.isa, ") whose time counts at ", system.timebase_hz, " Hz.")
+      .line();
   std::vector<row> rows;
   for (const device& item : system.devices) {
     rows.push_back(
@@ -97,6 +104,7 @@ void system_section(text_file& out, const system_map& system) {
   for (const memory& item : system.memories) {
     rows.push_back({hex(item.base, 10), hex(item.bytes), item.name, "", item.doc});
   }
+  std::ranges::sort(rows);  // by base: all have as many digits
   table(out, {"base", "bytes", "name", "interrupt", "meaning"}, rows);
 }
 
@@ -166,6 +174,8 @@ std::vector<rendered_file> render_markdown(const specification& spec) {
   }
   out.line("# Registers and records").line();
   out.line("ro: read-only; rw: read and write; wo: write-only; w1c: writing 1 clears; w1s: writing 1 sets.").line();
+  out.line("Accesses are aligned words of 4 bytes; the low half of a pair also takes one of 8 bytes for both halves.");
+  out.line();
   system_section(out, spec.system);
   for (const block& item : spec.blocks) {
     block_section(out, item);

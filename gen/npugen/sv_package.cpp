@@ -116,11 +116,16 @@ void add_numbers(package& out, const number_formats& numbers) {
 void add_system(package& out, const system_map& system) {
   out.heading("Address map of the " + system.name + " platform.");
   out.word({"system", "address_bits"}, system.address_bits);
+  out.word({"system", "most_harts"}, system.most_harts);
+  out.word({"system", "timebase_hz"}, system.timebase_hz);
   for (const device& item : system.devices) {
     out.add(64, {"system", item.name, "base"}, item.base);
     out.add(64, {"system", item.name, "bytes"}, item.bytes);
     if (item.interrupt != 0) {
       out.word({"system", item.name, "interrupt"}, item.interrupt);
+    }
+    if (item.clock_hz != 0) {
+      out.word({"system", item.name, "clock_hz"}, item.clock_hz);
     }
   }
   for (const memory& item : system.memories) {

@@ -44,6 +44,10 @@ bool stored(const register_field& field) {
   return field.access != access_mode::ro;
 }
 
+bool shown(const register_field& field) {
+  return field.access != access_mode::wo;
+}
+
 // The bits of element `i` in a signal of `width` bits per element, as a part select; empty where it is all of it.
 std::string slice(const bank_entry& entry, std::size_t i, std::uint32_t width) {
   if (entry.offsets.size() == 1) {
@@ -81,9 +85,10 @@ std::vector<bank_port> hardware_ports(const std::vector<bank_entry>& entries) {
     const auto count = static_cast<std::uint32_t>(entry.offsets.size());
     for (const register_field& field : entry.info->fields) {
       const std::string name = entry.name + "_" + field.name;
-      if (entry.info->hardware) {
+      if (entry.info->hardware && shown(field)) {
         ports.push_back({"input ", count * field.width, name + "_i"});
-      } else if (stored(field)) {
+      }
+      if (stored(field)) {
         ports.push_back({"output", count * field.width, name + "_o"});
       }
       if (field.access == access_mode::w1c) {
@@ -94,7 +99,8 @@ std::vector<bank_port> hardware_ports(const std::vector<bank_entry>& entries) {
     }
     if (entry.info->hardware) {
       ports.push_back({"output", count, entry.name + "_read_o"});
-    } else if (writable(entry)) {
+    }
+    if (writable(entry)) {
       ports.push_back({"output", count, entry.name + "_write_o"});
     }
   }
@@ -121,6 +127,7 @@ class bank_module {
     for (const bank_entry& entry : entries_) {
       storage(entry);
     }
+    unused_data();
     response();
     out_.outdent(2).line().line("endmodule");
     return out_.text();
@@ -136,14 +143,16 @@ class bank_module {
           "after a write, an error or no access.",
           "Error: no register at address_i (a misaligned address included), a write to a read-only register, a read of "
           "a write-only register. Such an access changes nothing.",
-          "Fields: _i of a hardware register is sampled in the cycle of the read. _o is the stored value; it changes "
-          "with the clock edge that ends the access. _set_i sets bits of a w1c field and wins over a clear in the same "
-          "cycle; _clear_i clears bits of a w1s field and loses against a set in the same cycle.",
+          "Fields: _i of a hardware register is sampled in the cycle of the read. _o is the stored value, in a "
+          "hardware register the one last written; it changes with the clock edge that ends the access. _set_i sets "
+          "bits of a w1c field and wins over a clear in the same cycle; _clear_i clears bits of a w1s field and loses "
+          "against a set in the same cycle.",
           "Strobes: <register>_write_o is high for one cycle after a write, when _o shows the new value. "
           "<register>_read_o is high in the cycle of a read of a hardware register, so that the block can latch what "
           "belongs to the value read.",
-          "Register arrays: element i has the i-th slice of every port, element 0 in the least significant bits. Reset "
-          "is synchronous and active low; every field takes its reset value."}) {
+          "Two registers that are a pair in the specification are two words here. Register arrays: element i has the "
+          "i-th slice of every port, element 0 in the least significant bits. Reset is synchronous and active low; "
+          "every field takes its reset value."}) {
       out_.comment(text);
     }
     out_.line("module ", item_.name, "_regs (").indent(2);
@@ -167,20 +176,47 @@ class bank_module {
   // One line per register, or per register and element: whether it is written or, with hardware, read.
   void selects() {
     for (const bank_entry& entry : entries_) {
-      if (!entry.info->hardware && !writable(entry)) {
-        continue;
+      if (entry.info->hardware) {
+        out_.line();
+        select(entry, entry.name + "_read_o", "!write_i");
       }
-      const std::string name = entry.name + (entry.info->hardware ? "_read_o" : "_write");
-      const std::string direction = entry.info->hardware ? "!write_i" : "write_i";
-      out_.line();
-      if (!entry.info->hardware) {
-        out_.line(signal(static_cast<std::uint32_t>(entry.offsets.size()), name), ";");
-      }
-      for (std::size_t i = 0; i < entry.offsets.size(); ++i) {
-        out_.line("assign ", name, slice(entry, i, 1), " = valid_i && ", direction,
-                  " && address_i == ", sv_literal(address_bits_, entry.offsets[i]), ";");
+      if (writable(entry)) {
+        out_.line().line(signal(static_cast<std::uint32_t>(entry.offsets.size()), entry.name + "_write"), ";");
+        select(entry, entry.name + "_write", "write_i");
       }
     }
+  }
+
+  void select(const bank_entry& entry, const std::string& name, const char* direction) {
+    for (std::size_t i = 0; i < entry.offsets.size(); ++i) {
+      out_.line("assign ", name, slice(entry, i, 1), " = valid_i && ", direction,
+                " && address_i == ", sv_literal(address_bits_, entry.offsets[i]), ";");
+    }
+  }
+
+  // Lint wants to hear of written bits that no field of the block takes.
+  void unused_data() {
+    std::uint32_t taken = 0;
+    for (const bank_entry& entry : entries_) {
+      for (const register_field& field : entry.info->fields) {
+        taken |= stored(field) ? field.mask() : 0;
+      }
+    }
+    if (~taken == 0) {
+      return;
+    }
+    std::string bits;
+    for (std::uint32_t bit = 0; bit < 32; ++bit) {
+      const std::uint32_t first = bit;
+      while (bit < 32 && (taken >> bit & 1) == 0) {
+        ++bit;
+      }
+      if (bit != first) {
+        bits += ", wdata_i[" + std::to_string(bit - 1) + ":" + std::to_string(first) + "]";
+      }
+    }
+    out_.line().comment("No register takes these bits.").line("logic unused_wdata;");
+    out_.line("assign unused_wdata = &{1'b0", bits, "};");
   }
 
   void storage(const bank_entry& entry) {
@@ -227,7 +263,7 @@ class bank_module {
   std::string read_value(const bank_entry& entry, std::size_t i) const {
     std::vector<const register_field*> fields;
     for (const register_field& field : entry.info->fields) {
-      if (field.access != access_mode::wo) {
+      if (shown(field)) {
         fields.push_back(&field);
       }
     }

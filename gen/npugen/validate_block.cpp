@@ -8,6 +8,7 @@ namespace dvp::npugen {
 namespace {
 
 constexpr std::uint32_t register_bytes = 4;
+constexpr std::uint32_t pair_bytes = 2 * register_bytes;
 
 // Names that the generated code puts beside those of the specification.
 const std::vector<std::string> names_beside_registers{"access",    "all_registers", "bank", "bank_tables",
@@ -85,8 +86,13 @@ register_field validate_field(const node& item, const block_register& parent, co
 
 void take_reset(const node& item, block_register& result) {
   if (result.hardware) {
-    if (result.access != access_mode::ro) {
-      item.child("access").fail("a hardware register is read-only", "write \"ro\" or drop hardware");
+    if (result.access != access_mode::ro && result.access != access_mode::rw) {
+      item.child("access").fail("a hardware register has a value to read and no bits to clear or set",
+                                "write \"ro\" or \"rw\", or drop hardware");
+    }
+    if ((result.mask_of(access_mode::w1c) | result.mask_of(access_mode::w1s)) != 0) {
+      item.child("fields").fail("a field of a hardware register is stored nowhere, so that w1c and w1s mean nothing",
+                                "write \"ro\", \"rw\" or \"wo\"");
     }
     if (item.has("reset")) {
       item.child("reset").fail("a hardware register has no stored value to reset", "remove reset");
@@ -117,6 +123,7 @@ block_register validate_register(const node& item, const block& owner, name_scop
   }
   result.access = access_of(item);
   result.hardware = item.flag("hardware");
+  result.pair = item.has("pair");
   result.doc = item.text("doc");
   name_scope field_names(names_beside_fields);
   for (const node& field : item.items("fields")) {
@@ -149,6 +156,32 @@ class window_map {
   std::map<std::uint64_t, std::string> owners_;
 };
 
+// `first` is the offset of the block's or element's first byte, `stride` that of the next element (0: there is none).
+void check_pairs(const std::vector<node>& items, const std::vector<block_register>& registers, std::uint32_t first,
+                 std::uint32_t stride) {
+  for (std::size_t i = 0; i < registers.size(); ++i) {
+    const block_register& low = registers[i];
+    if (!low.pair) {
+      continue;
+    }
+    const node place = items[i].child("pair");
+    const std::string name = items[i].text("pair");
+    if (i + 1 == registers.size() || registers[i + 1].name != name ||
+        registers[i + 1].offset != low.offset + register_bytes) {
+      place.fail("'" + name + "' is not the next register, 4 bytes after '" + low.name + "'",
+                 "name the high half and put it right after the low half");
+    }
+    if ((first + low.offset) % pair_bytes != 0 || stride % pair_bytes != 0) {
+      place.fail("the pair is not at a multiple of 8 bytes", "align it");
+    }
+    const block_register& high = registers[i + 1];
+    if (high.access != low.access || high.hardware != low.hardware || high.pair) {
+      place.fail("'" + name + "' does not behave as '" + low.name + "' does",
+                 "give both halves the same access and hardware, and only the low one a pair");
+    }
+  }
+}
+
 register_array validate_array_of_registers(const node& item, const block& owner, window_map& window,
                                            name_scope& names) {
   register_array result{names.add(item),     item.word("count"), item.word("offset"),
@@ -174,16 +207,20 @@ register_array validate_array_of_registers(const node& item, const block& owner,
                    result.name + "[" + std::to_string(i) + "]." + last.name);
     }
   }
+  check_pairs(item.items("registers"), result.registers, result.offset, result.stride);
   return result;
 }
 
-// The register block in SystemVerilog joins names: register_field for fields, register_write for the strobe. Those must
-// differ as well, and so must the joined names of registers.
+// The register block in SystemVerilog joins names: register_field for fields, register_read and register_write for the
+// strobes. Those must differ as well, and so must the joined names of registers.
 void add_joined_names(const node& item, const std::string& prefix, const block_register& result, name_scope& joined) {
   const std::string name = prefix + result.name;
   joined.add_derived(item, name);
   if (result.access != access_mode::ro) {
     joined.add_derived(item, name + "_write");
+  }
+  if (result.hardware) {
+    joined.add_derived(item, name + "_read");
   }
   for (const register_field& field : result.fields) {
     joined.add_derived(item, name + "_" + field.name);
@@ -204,6 +241,7 @@ block validate_block(const node& file, name_scope& globals) {
         .fail(std::to_string(result.window_bytes) + " is not a power of two of 4 or more",
               "use a power of two, such as 4096");
   }
+  result.compatible = file.texts("compatible");
   name_scope names(names_beside_registers);
   for (const node& item : file.items("enums")) {
     names.add(item);
@@ -216,6 +254,7 @@ block validate_block(const node& file, name_scope& globals) {
     window.place(item, result.registers.back().offset, result.registers.back().name);
     add_joined_names(item, "", result.registers.back(), joined);
   }
+  check_pairs(file.items("registers"), result.registers, 0, 0);
   for (const node& item : file.items("register_arrays")) {
     result.arrays.push_back(validate_array_of_registers(item, result, window, names));
     const register_array& array = result.arrays.back();

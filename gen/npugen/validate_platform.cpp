@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <utility>
 
 #include "gen/npugen/text.h"
 #include "gen/npugen/validate.h"
@@ -83,26 +84,76 @@ class address_map {
   std::vector<address_range> ranges_;
 };
 
-std::uint64_t window_of(const node& item, const std::vector<block>& blocks) {
+const block& block_of(const node& item, const std::vector<block>& blocks) {
   std::vector<std::string> known;
   for (const block& candidate : blocks) {
     known.push_back(candidate.name);
     if (candidate.name == item.text("block")) {
-      return candidate.window_bytes;
+      return candidate;
     }
   }
   item.child("block").fail("there is no block '" + item.text("block") + "'", choose_from(item.text("block"), known));
 }
 
 device validate_device(const node& item, const std::vector<block>& blocks) {
-  device result{item.text("name"), item.text("block"), item.number("base"), window_of(item, blocks), 0,
+  device result{item.text("name"), item.text("block"), item.number("base"), block_of(item, blocks).window_bytes, 0, 0,
                 item.text("doc")};
   if (result.base % result.bytes != 0) {
     item.child("base").fail(hex(result.base) + " is not a multiple of the block's window, " + hex(result.bytes),
                             "align the device to its window");
   }
   result.interrupt = item.has("interrupt") ? item.word("interrupt") : 0;
+  result.clock_hz = item.has("clock_hz") ? item.word("clock_hz") : 0;
   return result;
+}
+
+// How many elements the block has of an array that the harts' timer or interrupt controller must have.
+std::uint32_t elements(const node& item, const block& owner, const char* array_name) {
+  for (const register_array& array : owner.arrays) {
+    if (array.name == array_name) {
+      return array.count;
+    }
+  }
+  item.child("block").fail("the block '" + owner.name + "' has no register array '" + array_name + "'",
+                           "add it, or take " + owner.compatible.back() + " out of compatible");
+}
+
+// The devices that take part in the harts' interrupts: one of each kind at most, and enough of what each hart needs.
+void check_interrupt_devices(const node& file, const std::vector<block>& blocks, system_map& result) {
+  for (const auto& [kind, array] : {std::pair{core_timer, "msip"}, std::pair{interrupt_controller, "context"}}) {
+    bool found = false;
+    for (const node& item : file.items("devices")) {
+      const block& owner = block_of(item, blocks);
+      if (!owner.is(kind)) {
+        continue;
+      }
+      if (std::exchange(found, true)) {
+        item.child("block").fail("there is a device compatible with " + std::string(kind) + " already",
+                                 "keep one of the two");
+      }
+      if (elements(item, owner, array) < result.most_harts) {
+        file.child("most_harts")
+            .fail("'" + item.text("name") + "' serves " + std::to_string(elements(item, owner, array)) + " harts only",
+                  "use fewer, or enlarge the register array '" + std::string(array) + "'");
+      }
+      if (kind == interrupt_controller) {
+        result.interrupt_sources = elements(item, owner, "source") - 1;
+      }
+    }
+  }
+  for (const node& item : file.items("devices")) {
+    if (item.has("interrupt") && item.word("interrupt") > result.interrupt_sources) {
+      item.child("interrupt")
+          .fail("the interrupt controller has " + std::to_string(result.interrupt_sources) + " sources",
+                result.interrupt_sources == 0 ? "add a device compatible with " + std::string(interrupt_controller)
+                                              : "use 1 to " + std::to_string(result.interrupt_sources));
+    }
+  }
+}
+
+memory_kind kind_of(const node& item) {
+  const std::string kind = item.text("kind");
+  return kind == "rom" ? memory_kind::rom : kind == "sram" ? memory_kind::sram : memory_kind::dram;
 }
 
 }  // namespace
@@ -170,6 +221,9 @@ system_map validate_system(const node& file, const std::vector<block>& blocks) {
   result.title = file.text("title");
   result.doc = file.text("doc");
   result.address_bits = file.word("address_bits");
+  result.most_harts = file.word("most_harts");
+  result.isa = file.text("isa");
+  result.timebase_hz = file.word("timebase_hz");
   address_map map(result.address_bits);
   name_scope names;
   std::map<std::uint32_t, std::string> interrupts;
@@ -187,8 +241,9 @@ system_map validate_system(const node& file, const std::vector<block>& blocks) {
     }
     result.devices.push_back(entry);
   }
+  check_interrupt_devices(file, blocks, result);
   for (const node& item : file.items("memories")) {
-    const memory entry{names.add(item), item.number("base"), item.number("bytes"), item.text("doc")};
+    const memory entry{names.add(item), kind_of(item), item.number("base"), item.number("bytes"), item.text("doc")};
     if (entry.bytes == 0) {
       item.child("bytes").fail("the memory is empty", "give it at least one byte");
     }

@@ -66,6 +66,18 @@ TEST(golden_test, every_file_says_that_it_is_generated_from_what_and_how) {
   }
 }
 
+TEST(golden_test, devices_without_a_part_in_interrupts_need_no_controller) {
+  const scratch_spec scratch;
+  scratch.patch("system/reference.json",
+                R"([{"op":"remove","path":"/devices/5/interrupt"}, {"op":"remove","path":"/devices/4/interrupt"},
+                    {"op":"remove","path":"/devices/3/interrupt"}, {"op":"remove","path":"/devices/2"},
+                    {"op":"remove","path":"/devices/1"}, {"op":"replace","path":"/most_harts","value":64}])");
+  ASSERT_EQ(scratch.generate().exit_code, 0);
+  const std::string tree_source = read_text(scratch.out() / "dvp_gen/platform.dts");
+  EXPECT_NE(tree_source.find("cpu@3f {"), std::string::npos);
+  EXPECT_EQ(tree_source.find("interrupt-parent"), std::string::npos);
+}
+
 TEST(golden_test, the_build_knows_every_generated_file) {
   const run_result listed = run_npugen("list");
   EXPECT_EQ(listed.exit_code, 0);

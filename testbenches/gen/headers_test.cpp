@@ -11,17 +11,25 @@
 
 #include "dvp_gen/arrays.h"
 #include "dvp_gen/bit_field.h"
+#include "dvp_gen/clint_bank.h"
+#include "dvp_gen/clint_regs.h"
 #include "dvp_gen/descriptor.h"
 #include "dvp_gen/dram.h"
+#include "dvp_gen/finisher_bank.h"
+#include "dvp_gen/finisher_regs.h"
 #include "dvp_gen/image.h"
 #include "dvp_gen/mailbox_bank.h"
 #include "dvp_gen/mailbox_regs.h"
 #include "dvp_gen/npu_bank.h"
 #include "dvp_gen/npu_regs.h"
 #include "dvp_gen/numbers.h"
+#include "dvp_gen/plic_bank.h"
+#include "dvp_gen/plic_regs.h"
 #include "dvp_gen/register_table.h"
 #include "dvp_gen/request.h"
 #include "dvp_gen/system.h"
+#include "dvp_gen/uart_bank.h"
+#include "dvp_gen/uart_regs.h"
 
 namespace dvp::gen {
 namespace {
@@ -52,6 +60,26 @@ TEST(headers_test, register_offsets) {
   static_assert(mailbox::finish::offset == 0x10 && mailbox::finish::code.mask() == 0xff);
 }
 
+// The layouts that existing drivers of these devices expect.
+TEST(headers_test, devices_are_laid_out_as_the_field_has_them) {
+  static_assert(clint::window_bytes == 0x1'0000 && clint::mtime_lo::offset == 0xbff8 &&
+                clint::mtime_hi::offset == 0xbffc);
+  static_assert(clint::msip::state::at(3) == 0xc && clint::mtimecmp::lo::at(0) == 0x4000 &&
+                clint::mtimecmp::hi::at(3) == 0x401c);
+  static_assert(plic::window_bytes == 0x40'0000 && plic::source::priority::at(31) == 4 * 31 &&
+                plic::pending::offset == 0x1000);
+  static_assert(plic::enables::word::at(3) == 0x2180 && plic::context::threshold::at(1) == 0x20'1000 &&
+                plic::context::claim::at(3) == 0x20'3004);
+  static_assert(uart::txdata::offset == 0 && uart::txdata::full.mask() == 1U << 31 &&
+                uart::txdata::data.mask() == 0xff);
+  static_assert(uart::rxdata::offset == 4 && uart::rxdata::empty.mask() == 1U << 31);
+  static_assert(uart::txctrl::offset == 8 && uart::txctrl::txcnt.mask() == 7U << 16 && uart::rxctrl::offset == 12);
+  static_assert(uart::ie::offset == 16 && uart::ip::offset == 20 && uart::div::offset == 24);
+  static_assert(finisher::finish::offset == 0 && static_cast<int>(finisher::outcome::pass) == 0x5555);
+  static_assert(static_cast<int>(finisher::outcome::fail) == 0x3333 && finisher::finish::code.lsb == 16);
+  static_assert(mailbox::request_state::offset == 0x14 && mailbox::request_state::pending.mask() == 1);
+}
+
 TEST(headers_test, drams_are_whole_texts) {
   static_assert(std::size(dram::standards) == 1 && std::size(dram::speeds) == 3);
   static_assert(dram::standards[0].name == "lpddr5" && dram::speeds[1].name == "lpddr5_6400");
@@ -64,7 +92,7 @@ TEST(headers_test, drams_are_whole_texts) {
 
 TEST(headers_test, register_tables) {
   static_assert(npu::bank.register_count == 9 + 2 * 9 + 13 * 2);
-  static_assert(mailbox::bank.register_count == 5);
+  static_assert(mailbox::bank.register_count == 6);
   EXPECT_STREQ(npu::bank.name, "npu");
   const register_info& control = npu::bank.registers[5];
   EXPECT_STREQ(control.name, "control");
@@ -90,8 +118,8 @@ TEST(headers_test, records_have_the_layout_hardware_reads) {
   static_assert(sizeof(completion_record) == 16 && offsetof(completion_record, end_cycle) == 8);
   static_assert(sizeof(image_header) == 128 && offsetof(image_header, total_bytes) == 8);
   static_assert(sizeof(tensor_entry) == 48 && offsetof(tensor_entry, data_offset) == 16);
-  static_assert(sizeof(request_record) == 160 && offsetof(request_record, seed) == 56);
-  static_assert(sizeof(result_record) == 64 && offsetof(result_record, state_hash) == 40);
+  static_assert(sizeof(request_record) == 192 && offsetof(request_record, seed) == 56);
+  static_assert(sizeof(result_record) == 96 && offsetof(result_record, state_hash) == 40);
   static_assert(std::is_trivially_copyable_v<request_record> && std::is_standard_layout_v<request_record>);
   static_assert(std::is_same_v<decltype(descriptor_header::op), opcode>);
   static_assert(std::is_same_v<decltype(request_record::threshold), float>);
@@ -122,6 +150,12 @@ TEST(headers_test, enums_and_constants) {
 TEST(headers_test, platform) {
   static_assert(system::npu_base == 0x2000'0000 && system::npu_interrupt == 1 && system::npu_bytes == 4096);
   static_assert(system::mailbox_base == 0x1000'0000);
+  static_assert(system::finisher_base == 0x10'0000 && system::clint_base == 0x200'0000);
+  static_assert(system::plic_base == 0xc00'0000 && system::plic_bytes == 0x40'0000);
+  static_assert(system::uart_base == 0x1001'0000 && system::uart_interrupt == 3 && system::mailbox_interrupt == 2);
+  static_assert(system::boot_rom_base == 0x1000 && system::boot_rom_bytes == 0x1000);
+  static_assert(system::firmware_base == 0x8000'0000 && system::firmware_bytes == 0x10'0000);
+  static_assert(system::most_harts == 4 && system::timebase_hz == 1'000'000'000);
   static_assert(system::dram_base == 0x8010'0000 && system::dram_bytes == 0xf'7ff0'0000);
   static_assert(find_array("edge_8x8")->rows == 8 && find_array("ref_16x16")->columns == 16);
   static_assert(find_array("ref_16x16")->packing && !find_array("edge_8x8")->packing);

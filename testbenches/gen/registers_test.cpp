@@ -7,8 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "dvp_gen/clint_bank.h"
+#include "dvp_gen/finisher_bank.h"
 #include "dvp_gen/mailbox_bank.h"
 #include "dvp_gen/npu_bank.h"
+#include "dvp_gen/plic_bank.h"
+#include "dvp_gen/uart_bank.h"
 #include "testbenches/gen/scratch_spec.h"
 
 namespace dvp::testbenches {
@@ -78,6 +82,7 @@ void check_register(const gen::register_info& actual, const expected_register& e
   EXPECT_EQ(actual.offset, expected.offset);
   EXPECT_EQ(name_of_access(actual.mode), access);
   EXPECT_EQ(actual.hardware, description.value("hardware", false));
+  EXPECT_EQ(actual.pair, description.contains("pair"));
   EXPECT_EQ(actual.reset, description.contains("reset") ? value_of(description.at("reset")) : 0);
 
   std::map<std::string, std::uint32_t> masks;
@@ -109,12 +114,16 @@ void check_bank(const gen::block_info& bank) {
   }
 }
 
-TEST(registers_test, npu_bank) {
-  check_bank(gen::npu::bank);
+class bank_test : public testing::TestWithParam<const gen::block_info*> {};
+
+TEST_P(bank_test, follows_the_specification) {
+  check_bank(*GetParam());
 }
-TEST(registers_test, mailbox_bank) {
-  check_bank(gen::mailbox::bank);
-}
+
+INSTANTIATE_TEST_SUITE_P(blocks, bank_test,
+                         testing::Values(&gen::clint::bank, &gen::finisher::bank, &gen::mailbox::bank, &gen::npu::bank,
+                                         &gen::plic::bank, &gen::uart::bank),
+                         [](const auto& item) { return std::string(item.param->name); });
 
 // The constants drivers use agree with the table the model interprets.
 TEST(registers_test, constants_agree_with_the_table) {

@@ -18,7 +18,7 @@ if(DVP_IVERILOG)
 endif()
 
 set(register_models)
-foreach(block IN ITEMS npu mailbox)
+foreach(block IN ITEMS npu mailbox uart)
   dvp_verilate_module(dvp_verilated_${block}_axi_lite TOP ${block}_axi_lite
     SOURCES ${DVP_PORT_RTL} "${DVP_GENERATED_DIR}/sv/${block}_regs.sv" "${DVP_GENERATED_DIR}/sv/${block}_axi_lite.sv"
     DEPENDS dvp_generate_files)
@@ -64,7 +64,7 @@ dvp_lint_block(axi_lite_port SOURCES ${DVP_PORT_RTL})
 foreach(bytes IN ITEMS 1 3 32)
   dvp_lint_block(precision_converter PARAM BurstBytes ${bytes} SOURCES ${DVP_CONVERTER_RTL})
 endforeach()
-foreach(block IN ITEMS npu mailbox)
+foreach(block IN ITEMS npu mailbox uart)
   dvp_lint_block(${block}_axi_lite SOURCES ${DVP_PORT_RTL}
     "${DVP_GENERATED_DIR}/sv/${block}_regs.sv" "${DVP_GENERATED_DIR}/sv/${block}_axi_lite.sv")
 endforeach()

@@ -52,18 +52,17 @@ class modelled_register {
     for (std::uint32_t i = 0; i < info.field_count; ++i) {
       const gen::field_info& field = info.fields[i];
       const std::string name = base_ + "_" + field.name;
-      if (info.hardware) {
+      if (info.hardware && field.mode != gen::access::wo) {
         inputs_.push_back({&field, port(name + "_i")});
-      } else if (field.mode != gen::access::ro) {
+      }
+      if (field.mode != gen::access::ro) {
         outputs_.push_back({&field, port(name + "_o")});
       }
       if (field.mode == gen::access::w1c) sets_.push_back({&field, port(name + "_set_i")});
       if (field.mode == gen::access::w1s) clears_.push_back({&field, port(name + "_clear_i")});
     }
-    if (info.hardware)
-      read_strobe_ = port(base_ + "_read_o");
-    else if (info.mode != gen::access::ro)
-      write_strobe_ = port(base_ + "_write_o");
+    if (info.hardware) read_strobe_ = port(base_ + "_read_o");
+    if (info.mode != gen::access::ro) write_strobe_ = port(base_ + "_write_o");
   }
 
   const gen::register_info& info() const { return *info_; }

@@ -11,8 +11,10 @@
 
 #include "Vmailbox_axi_lite.h"
 #include "Vnpu_axi_lite.h"
+#include "Vuart_axi_lite.h"
 #include "dvp_gen/mailbox_bank.h"
 #include "dvp_gen/npu_bank.h"
+#include "dvp_gen/uart_bank.h"
 #include "testbenches/rtl/register_model.h"
 
 namespace dvp::test {
@@ -72,9 +74,23 @@ port_map hardware_ports(Vnpu_axi_lite& dut) {
 }
 
 port_map hardware_ports(Vmailbox_axi_lite& dut) {
-  return {DVP_PORT(request_lo_address_i), DVP_PORT(request_lo_read_o),   DVP_PORT(request_hi_address_i),
-          DVP_PORT(request_hi_read_o),    DVP_PORT(progress_sequence_o), DVP_PORT(progress_write_o),
-          DVP_PORT(finish_code_o),        DVP_PORT(finish_write_o)};
+  return {DVP_PORT(request_lo_address_i),    DVP_PORT(request_lo_read_o),
+          DVP_PORT(request_hi_address_i),    DVP_PORT(request_hi_read_o),
+          DVP_PORT(progress_sequence_o),     DVP_PORT(progress_write_o),
+          DVP_PORT(finish_code_o),           DVP_PORT(finish_write_o),
+          DVP_PORT(request_state_pending_o), DVP_PORT(request_state_pending_set_i),
+          DVP_PORT(request_state_write_o)};
+}
+
+// Registers that hardware supplies and software writes: txdata, rxdata, div.
+port_map hardware_ports(Vuart_axi_lite& dut) {
+  return {DVP_PORT(txdata_data_o), DVP_PORT(txdata_full_i),  DVP_PORT(txdata_read_o),  DVP_PORT(txdata_write_o),
+          DVP_PORT(rxdata_data_i), DVP_PORT(rxdata_empty_i), DVP_PORT(rxdata_read_o),  DVP_PORT(rxdata_write_o),
+          DVP_PORT(txctrl_txen_o), DVP_PORT(txctrl_nstop_o), DVP_PORT(txctrl_txcnt_o), DVP_PORT(txctrl_write_o),
+          DVP_PORT(rxctrl_rxen_o), DVP_PORT(rxctrl_rxcnt_o), DVP_PORT(rxctrl_write_o), DVP_PORT(ie_txwm_o),
+          DVP_PORT(ie_rxwm_o),     DVP_PORT(ie_write_o),     DVP_PORT(ip_txwm_i),      DVP_PORT(ip_rxwm_i),
+          DVP_PORT(ip_read_o),     DVP_PORT(div_divisor_i),  DVP_PORT(div_divisor_o),  DVP_PORT(div_read_o),
+          DVP_PORT(div_write_o)};
 }
 
 #undef DVP_PORT
@@ -367,6 +383,11 @@ struct block_of<Vmailbox_axi_lite> {
   static const gen::block_info& info() { return gen::mailbox::bank; }
 };
 
+template <>
+struct block_of<Vuart_axi_lite> {
+  static const gen::block_info& info() { return gen::uart::bank; }
+};
+
 template <class Dut>
 class registers : public ::testing::Test {
  protected:
@@ -380,7 +401,7 @@ class registers : public ::testing::Test {
   std::optional<::testing::ScopedTrace> trace_;
 };
 
-using blocks = ::testing::Types<Vnpu_axi_lite, Vmailbox_axi_lite>;
+using blocks = ::testing::Types<Vnpu_axi_lite, Vmailbox_axi_lite, Vuart_axi_lite>;
 TYPED_TEST_SUITE(registers, blocks);
 
 // One register after the other: reset value, ones, zeros, every partial strobe.

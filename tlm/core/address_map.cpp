@@ -42,14 +42,26 @@ address_map::address_map(std::vector<address_window> windows) : windows_(std::mo
   }
 }
 
+std::vector<std::size_t>::const_iterator address_map::above(std::uint64_t address) const {
+  return std::upper_bound(by_base_.begin(), by_base_.end(), address,
+                          [this](std::uint64_t a, std::size_t w) { return a < windows_[w].base; });
+}
+
 std::optional<std::size_t> address_map::find(std::uint64_t address, std::uint64_t bytes) const {
-  const auto above = std::upper_bound(by_base_.begin(), by_base_.end(), address,
-                                      [this](std::uint64_t a, std::size_t w) { return a < windows_[w].base; });
-  if (above == by_base_.begin() || bytes == 0) return std::nullopt;
-  const std::size_t window = *std::prev(above);
+  const auto next = above(address);
+  if (next == by_base_.begin() || bytes == 0) return std::nullopt;
+  const std::size_t window = *std::prev(next);
   const std::uint64_t last = windows_[window].last();
   if (address > last || bytes - 1 > last - address) return std::nullopt;
   return window;
+}
+
+address_range address_map::hole(std::uint64_t address) const {
+  const auto next = above(address);
+  address_range hole{0, std::numeric_limits<std::uint64_t>::max()};
+  if (next != by_base_.begin()) hole.first = windows_[*std::prev(next)].last() + 1;
+  if (next != by_base_.end()) hole.last = windows_[*next].base - 1;
+  return hole;
 }
 
 std::optional<std::size_t> address_map::named(std::string_view name) const {

@@ -18,6 +18,12 @@ struct address_window {
   std::uint64_t last() const { return base + (bytes - 1); }
 };
 
+// Both ends belong to it.
+struct address_range {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
 class address_map {
  public:
   // std::invalid_argument, naming the windows, when two overlap or share a name, or one is empty or wraps around.
@@ -28,9 +34,14 @@ class address_map {
 
   // The window that holds all of [address, address + bytes), bytes 1 or more; nothing when there is none.
   std::optional<std::size_t> find(std::uint64_t address, std::uint64_t bytes) const;
+  // All addresses around this one that are in no window as it is; the address must be in none.
+  address_range hole(std::uint64_t address) const;
   std::optional<std::size_t> named(std::string_view name) const;
 
  private:
+  // The first of by_base_ whose window starts above the address.
+  std::vector<std::size_t>::const_iterator above(std::uint64_t address) const;
+
   std::vector<address_window> windows_;  // in the order given
   std::vector<std::size_t> by_base_;
 };

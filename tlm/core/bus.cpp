@@ -133,9 +133,10 @@ unsigned int bus::transport_dbg(int, tlm::tlm_generic_payload& payload) {
 bool bus::get_direct_mem_ptr(int, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
   const auto window = map_.find(payload.get_address(), 1);
   if (!window) {
+    const address_range hole = map_.hole(payload.get_address());
     dmi.init();
-    dmi.set_start_address(payload.get_address());
-    dmi.set_end_address(payload.get_address());
+    dmi.set_start_address(hole.first);
+    dmi.set_end_address(hole.last);
     return false;
   }
   const address_window& range = map_[*window];

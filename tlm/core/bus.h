@@ -8,7 +8,8 @@
 // until TLM_COMPLETED or END_RESP, and its phases pass through unchanged.
 //
 // An access that is in no window or leaves its window is answered with TLM_ADDRESS_ERROR_RESPONSE, 0 debug bytes or a
-// refused DMI request, takes no time and is counted in unmapped(). A bad address map (see address_map) is a fatal
+// refused DMI request, takes no time and is counted in unmapped(). A DMI request in no window is refused for the whole
+// hole between its neighbours, so that one request tells all of it. A bad address map (see address_map) is a fatal
 // report at elaboration with this module's name.
 #pragma once
 

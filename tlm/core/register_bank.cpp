@@ -1,8 +1,9 @@
 #include "tlm/core/register_bank.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <iomanip>
-#include <limits>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -11,8 +12,8 @@ namespace dvp::core {
 
 namespace {
 
-constexpr std::uint32_t no_register = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t word_bytes = 4;
+constexpr std::uint32_t pair_bytes = 2 * word_bytes;
 
 [[noreturn]] void refuse(const gen::block_info& block, std::uint32_t offset, const char* caller, const char* why) {
   std::ostringstream message;
@@ -22,25 +23,38 @@ constexpr std::uint32_t word_bytes = 4;
 
 }  // namespace
 
-register_bank::register_bank(const gen::block_info& block)
-    : block_(block), index_(block.window_bytes / word_bytes, no_register) {
+register_bank::register_bank(const gen::block_info& block) : block_(block) {
   entries_.reserve(block.register_count);
   for (std::uint32_t i = 0; i < block.register_count; ++i) {
     const gen::register_info& info = block.registers[i];
-    if (info.offset % word_bytes != 0 || info.offset / word_bytes >= index_.size()) {
+    if (info.offset % word_bytes != 0 || info.offset >= block.window_bytes) {
       refuse(block, info.offset, "table", "register is misaligned or outside the window");
     }
-    std::uint32_t& slot = index_[info.offset / word_bytes];
-    if (slot != no_register) refuse(block, info.offset, "table", "two registers share this offset");
-    slot = i;
     entries_.push_back({&info, info.reset, {}, {}, {}});
+  }
+  std::ranges::sort(entries_, {}, [](const entry& e) { return e.info->offset; });
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const gen::register_info& info = *entries_[i].info;
+    const entry* next = i + 1 < entries_.size() ? &entries_[i + 1] : nullptr;
+    if (next != nullptr && next->info->offset == info.offset) {
+      refuse(block, info.offset, "table", "two registers share this offset");
+    }
+    if (info.pair && (info.offset % pair_bytes != 0 || next == nullptr || next->info->mode != info.mode ||
+                      next->info->offset != info.offset + word_bytes)) {
+      refuse(block, info.offset, "table", "no high half of the same mode follows, or the pair is misaligned");
+    }
   }
 }
 
 const register_bank::entry* register_bank::find(std::uint64_t offset) const {
-  if (offset % word_bytes != 0 || offset / word_bytes >= index_.size()) return nullptr;
-  const std::uint32_t slot = index_[offset / word_bytes];
-  return slot == no_register ? nullptr : &entries_[slot];
+  const auto place = std::ranges::lower_bound(entries_, offset, {}, [](const entry& e) { return e.info->offset; });
+  return place != entries_.end() && place->info->offset == offset ? &*place : nullptr;
+}
+
+// The low half of the pair that the access covers, or null.
+const register_bank::entry* register_bank::pair_at(const tlm::tlm_generic_payload& payload) const {
+  const entry* low = payload.get_data_length() == pair_bytes ? find(payload.get_address()) : nullptr;
+  return low != nullptr && low->info->pair ? low : nullptr;
 }
 
 const register_bank::entry& register_bank::at(std::uint32_t offset, const char* caller) const {
@@ -84,7 +98,8 @@ void register_bank::reset() {
 
 tlm::tlm_response_status register_bank::check(const tlm::tlm_generic_payload& payload, bool debug) const {
   if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
-  if (payload.get_data_length() != word_bytes || payload.get_streaming_width() < word_bytes) {
+  if ((payload.get_data_length() != word_bytes && pair_at(payload) == nullptr) ||
+      payload.get_streaming_width() < payload.get_data_length()) {
     return tlm::TLM_BURST_ERROR_RESPONSE;
   }
   const entry* e = find(payload.get_address());
@@ -105,21 +120,12 @@ tlm::tlm_response_status register_bank::access(tlm::tlm_generic_payload& payload
     if (!debug) ++refused_;
     return status;
   }
-  entry& e = at(static_cast<std::uint32_t>(payload.get_address()), "access");
-  std::uint32_t value = 0;
+  entry& first = at(static_cast<std::uint32_t>(payload.get_address()), "access");
+  const std::span<entry> entries(&first, payload.get_data_length() / word_bytes);
   if (payload.is_write()) {
-    std::memcpy(&value, payload.get_data_ptr(), word_bytes);
-    ++writes_;
-    write(e, value);
-    notify(e, true, value);
-    return status;
-  }
-  value = readable(e);
-  std::memcpy(payload.get_data_ptr(), &value, word_bytes);
-  if (!debug) {
-    ++reads_;
-    if (e.after_read) e.after_read();
-    notify(e, false, value);
+    write(entries, payload.get_data_ptr());
+  } else {
+    read(entries, payload.get_data_ptr(), debug);
   }
   return status;
 }
@@ -128,13 +134,38 @@ std::uint32_t register_bank::readable(const entry& e) const {
   return (e.on_read ? e.on_read() : e.value) & e.info->read_mask;
 }
 
-void register_bank::write(entry& e, std::uint32_t value) {
+void register_bank::read(std::span<entry> entries, std::uint8_t* data, bool debug) {
+  reads_ += debug ? 0 : 1;
+  for (entry& e : entries) {
+    const std::uint32_t value = readable(e);
+    std::memcpy(data, &value, word_bytes);
+    data += word_bytes;
+    if (debug) continue;
+    if (e.after_read) e.after_read();
+    notify(e, false, value);
+  }
+}
+
+void register_bank::write(std::span<entry> entries, const std::uint8_t* data) {
+  ++writes_;
+  std::array<std::uint32_t, pair_bytes / word_bytes> values{};
+  std::memcpy(values.data(), data, entries.size() * word_bytes);
+  std::array<std::uint32_t, pair_bytes / word_bytes> seen{};
+  for (std::size_t i = 0; i < entries.size(); ++i) seen[i] = store(entries[i], values[i]);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].on_write) entries[i].on_write(seen[i]);
+    notify(entries[i], true, values[i]);
+  }
+}
+
+// Returns the written value limited to the writable bits.
+std::uint32_t register_bank::store(entry& e, std::uint32_t value) {
   const gen::register_info& info = *e.info;
   const std::uint32_t plain = info.write_mask & ~(info.w1c_mask | info.w1s_mask);
   e.value = (e.value & ~plain) | (value & plain);
   e.value &= ~(value & info.w1c_mask);
   e.value |= value & info.w1s_mask;
-  if (e.on_write) e.on_write(value & (plain | info.w1c_mask | info.w1s_mask));
+  return value & (plain | info.w1c_mask | info.w1s_mask);
 }
 
 void register_bank::notify(const entry& e, bool write, std::uint32_t value) {

@@ -3,13 +3,18 @@
 // The bank keeps one 32-bit word per register, starts at the reset values and knows who may do what to which bit.
 // Behaviour is attached by the block as short hooks. Offsets are bytes from the start of the block's window.
 //
-// A bus access is one aligned 32-bit word. Answers, in the order they are checked:
+// A bus access is one aligned 32-bit word, or one aligned 64-bit word where the table has a pair of registers. Answers,
+// in the order they are checked:
 //   TLM_IGNORE_COMMAND                            -> OK, nothing happens
 //   byte enables                                  -> TLM_BYTE_ENABLE_ERROR_RESPONSE
-//   length not 4, or streaming width below 4      -> TLM_BURST_ERROR_RESPONSE
+//   length not 4 and not that of a pair at its address, or streaming width below the length
+//                                                 -> TLM_BURST_ERROR_RESPONSE
 //   address not a multiple of 4, or no register   -> TLM_ADDRESS_ERROR_RESPONSE
 //   write to an ro register, read of a wo register-> TLM_COMMAND_ERROR_RESPONSE
 // A refused access changes nothing and calls no hook.
+//
+// An access to a pair counts once and shows both registers at one simulated time: the low one is read, with its
+// after_read, before the high one; a write stores both before the hooks run, low one first. Observers see two events.
 //
 // Written bits: rw and wo bits take the written value, w1c bits written as 1 become 0, w1s bits written as 1 become 1
 // and stay so until the model clears them with set(); other bits keep theirs. Read bits: the read mask of the table,
@@ -24,6 +29,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <tlm>
 #include <vector>
@@ -32,7 +38,7 @@
 
 namespace dvp::core {
 
-// One successful bus access, for register traces.
+// One register in a successful bus access, for register traces.
 struct register_event {
   const gen::block_info& block;
   const gen::register_info& info;
@@ -55,9 +61,10 @@ class register_bank {
   // The register must not be ro.
   void on_write(std::uint32_t offset, std::function<void(std::uint32_t)> hook);
 
-  // The value of a register of kind "hardware", asked anew by every bus and debug read, so it must not change
-  // anything. What a read does to the block belongs in after_read, which runs after a bus read only, at the same
-  // simulated time. A hardware register without hook reads as stored with set().
+  // The value of a register of kind "hardware", whatever is written to it; a write reaches the hook of on_write. It is
+  // asked anew by every bus and debug read, so it must not change anything. What a read does to the block belongs in
+  // after_read, which runs after a bus read only, at the same simulated time. A hardware register without hook reads as
+  // stored with set() or written.
   void on_read(std::uint32_t offset, std::function<std::uint32_t()> value, std::function<void()> after_read = {});
 
   // Runs after every successful bus access, after the hooks.
@@ -84,16 +91,18 @@ class register_bank {
   };
 
   const entry* find(std::uint64_t offset) const;
+  const entry* pair_at(const tlm::tlm_generic_payload& payload) const;
   const entry& at(std::uint32_t offset, const char* caller) const;
   entry& at(std::uint32_t offset, const char* caller);
   tlm::tlm_response_status check(const tlm::tlm_generic_payload& payload, bool debug) const;
   std::uint32_t readable(const entry& e) const;
-  void write(entry& e, std::uint32_t value);
+  void read(std::span<entry> entries, std::uint8_t* data, bool debug);
+  void write(std::span<entry> entries, const std::uint8_t* data);
+  static std::uint32_t store(entry& e, std::uint32_t value);
   void notify(const entry& e, bool write, std::uint32_t value);
 
   const gen::block_info& block_;
-  std::vector<entry> entries_;
-  std::vector<std::uint32_t> index_;  // word of the window -> entry number, or no_register
+  std::vector<entry> entries_;  // by offset
   std::function<void(const register_event&)> observer_;
   std::uint64_t reads_ = 0;
   std::uint64_t writes_ = 0;

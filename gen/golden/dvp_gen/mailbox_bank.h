@@ -25,20 +25,24 @@ inline constexpr field_info progress[] = {
     {"sequence", 0, 32, access::wo, "Number of the event, counting from 0."},
 };
 inline constexpr field_info finish[] = {
-    {"code", 0, 8, access::wo, "Result code of the run as in the result record; 0 is success, 255: the CPU trapped."},
+    {"code", 0, 8, access::wo, "Result code of the request as in the result record; 0 is success, 255: the CPU trapped."},
+};
+inline constexpr field_info request_state[] = {
+    {"pending", 0, 1, access::w1c, "1 from the moment the host sets a request; writing 1 accepts it. Read request_lo and request_hi after that."},
 };
 
-// name, offset, reset, mode, hardware, write, w1c, w1s and read mask, fields
+// name, offset, reset, mode, hardware, write, w1c, w1s and read mask, fields, pair
 inline constexpr register_info all_registers[] = {
-    {"id", 0x0, 0x64766d01, access::ro, false, 0x0, 0x0, 0x0, 0xffffffff, id, 1},
-    {"request_lo", 0x4, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, request_lo, 1},
-    {"request_hi", 0x8, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, request_hi, 1},
-    {"progress", 0xc, 0x0, access::wo, false, 0xffffffff, 0x0, 0x0, 0x0, progress, 1},
-    {"finish", 0x10, 0x0, access::wo, false, 0xff, 0x0, 0x0, 0x0, finish, 1},
+    {"id", 0x0, 0x64766d01, access::ro, false, 0x0, 0x0, 0x0, 0xffffffff, id, 1, false},
+    {"request_lo", 0x4, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, request_lo, 1, false},
+    {"request_hi", 0x8, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, request_hi, 1, false},
+    {"progress", 0xc, 0x0, access::wo, false, 0xffffffff, 0x0, 0x0, 0x0, progress, 1, false},
+    {"finish", 0x10, 0x0, access::wo, false, 0xff, 0x0, 0x0, 0x0, finish, 1, false},
+    {"request_state", 0x14, 0x0, access::w1c, false, 0x0, 0x1, 0x0, 0x1, request_state, 1, false},
 };
 
 }  // namespace bank_tables
 
-inline constexpr block_info bank{"mailbox", window_bytes, bank_tables::all_registers, 5};
+inline constexpr block_info bank{"mailbox", window_bytes, bank_tables::all_registers, 6};
 
 }  // namespace dvp::gen::mailbox

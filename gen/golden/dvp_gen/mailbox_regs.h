@@ -2,8 +2,8 @@
 // Source: gen/spec/blocks/mailbox.json
 // Command: npugen generate --spec gen/spec --out build/generated
 //
-// Host mailbox. How firmware meets whoever asked for an answer: the address of the request, a doorbell for progress,
-// and the end of the run.
+// Host mailbox. How firmware meets whoever asks for answers: the address of the request, a doorbell for progress, and
+// the result code that ends a request. The interrupt line is high while request_state.pending is 1.
 #pragma once
 
 #include <cstdint>
@@ -47,12 +47,20 @@ inline constexpr std::uint32_t reset = 0x0;
 inline constexpr bit_field sequence{0, 32};
 }  // namespace progress
 
-// Ends the run.
+// Ends the request.
 namespace finish {
 inline constexpr std::uint32_t offset = 0x10;
 inline constexpr std::uint32_t reset = 0x0;
-// Result code of the run as in the result record; 0 is success, 255: the CPU trapped.
+// Result code of the request as in the result record; 0 is success, 255: the CPU trapped.
 inline constexpr bit_field code{0, 8};
 }  // namespace finish
+
+// Whether a request waits to be accepted.
+namespace request_state {
+inline constexpr std::uint32_t offset = 0x14;
+inline constexpr std::uint32_t reset = 0x0;
+// 1 from the moment the host sets a request; writing 1 accepts it. Read request_lo and request_hi after that.
+inline constexpr bit_field pending{0, 1};
+}  // namespace request_state
 
 }  // namespace dvp::gen::mailbox

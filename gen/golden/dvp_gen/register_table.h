@@ -32,6 +32,7 @@ struct register_info {
   std::uint32_t read_mask;   // bits a read shows; the others read 0
   const field_info* fields;
   std::uint32_t field_count;
+  bool pair = false;  // low half of a 64-bit value; the register 4 bytes further is the high half
 };
 
 struct block_info {

@@ -11,12 +11,14 @@
 namespace dvp::gen {
 
 // Version of these records.
-inline constexpr std::uint32_t request_version = 1U;
+inline constexpr std::uint32_t request_version = 2U;
 
 // Which decode loop runs.
 enum class decode_loop : std::uint16_t {
   // LLaDA base: blocks left to right, full forward each step, top-k by count.
   llada = 1,
+  // Fast-dLLM v1 on a bidirectional model: commit rule and cache mode as asked, optional drafts of later blocks.
+  fast_dllm_v1 = 2,
   // Fast-dLLM v2: block-causal with prefix cache, threshold.
   fast_dllm_v2 = 3,
 };
@@ -26,20 +28,76 @@ constexpr const char* name_of(decode_loop value) {
   switch (value) {
     case decode_loop::llada:
       return "llada";
+    case decode_loop::fast_dllm_v1:
+      return "fast_dllm_v1";
     case decode_loop::fast_dllm_v2:
       return "fast_dllm_v2";
   }
   return "unknown";
 }
 
+// fast_dllm_v1: which rows a block's second and later forwards work on, and whose keys and values they take from the
+// cache.
+enum class cache_mode : std::uint16_t {
+  // All rows; nothing is reused. Every other loop: this.
+  none = 0,
+  // The block and everything behind it; the positions before the block are reused.
+  prefix = 1,
+  // The block alone; positions before and behind it are reused, stale until the next block starts.
+  dual = 2,
+};
+
+// The enumerator's own name; "unknown" for any other value.
+constexpr const char* name_of(cache_mode value) {
+  switch (value) {
+    case cache_mode::none:
+      return "none";
+    case cache_mode::prefix:
+      return "prefix";
+    case cache_mode::dual:
+      return "dual";
+  }
+  return "unknown";
+}
+
+// Which masks of a block get their token after a forward; the most confident one always does.
+enum class commit_rule : std::uint16_t {
+  // The loop's own: count for llada, threshold for the others.
+  by_loop = 0,
+  // The most confident ones, as many as steps says.
+  count = 1,
+  // Those more confident than threshold.
+  threshold = 2,
+  // The n most confident ones, for the largest n with (n + 1)(1 - c_n) < factor.
+  factor = 3,
+};
+
+// The enumerator's own name; "unknown" for any other value.
+constexpr const char* name_of(commit_rule value) {
+  switch (value) {
+    case commit_rule::by_loop:
+      return "by_loop";
+    case commit_rule::count:
+      return "count";
+    case commit_rule::threshold:
+      return "threshold";
+    case commit_rule::factor:
+      return "factor";
+  }
+  return "unknown";
+}
+
 // Bits of request_record.flags.
 namespace request_flag {
-// Commit at confidence >= threshold instead of >.
+// Commit at confidence >= threshold instead of >; the same for factor.
 inline constexpr std::uint16_t threshold_inclusive = 0x1;
 // Do not suppress the mask token in the arg-max.
 inline constexpr std::uint16_t allow_mask = 0x2;
-// llada: stop after a complete block that holds an end token.
+// llada, fast_dllm_v1: stop after a complete block that holds an end token.
 inline constexpr std::uint16_t stop_at_end = 0x4;
+// fast_dllm_v1 with a cache: compute all keys and values again before every step. The tokens are then those of cache
+// mode none, at a higher cost; for checks.
+inline constexpr std::uint16_t clear_cache = 0x8;
 }  // namespace request_flag
 
 // How a decode ended; also the mailbox finish code.
@@ -132,15 +190,15 @@ struct request_record {
   std::uint32_t tokens_capacity = 0;
   // Length of the prompt, 1 or more.
   std::uint32_t prompt_tokens = 0;
-  // Most tokens to generate; llada: exactly, a multiple of block_length.
+  // Most tokens to generate; llada, fast_dllm_v1: exactly, a multiple of block_length.
   std::uint32_t generate_tokens = 0;
   // Tokens per block; at most 64.
   std::uint32_t block_length = 0;
   // fast_dllm_v2: tokens per sub-block, divides block_length.
   std::uint32_t sub_block_length = 0;
-  // llada: forwards in all, a multiple of the number of blocks.
+  // Rule count: forwards in all, a multiple of the number of blocks.
   std::uint32_t steps = 0;
-  // fast_dllm_v2: commit above this confidence.
+  // Rule threshold: commit above this confidence.
   float threshold = 0.0F;
   // 0: greedy.
   float temperature = 0.0F;
@@ -162,10 +220,31 @@ struct request_record {
   std::uint32_t watchdog_us = 0;
   // Rows of the window worked on at a time, at most 256; 0: firmware's choice.
   std::uint32_t row_tile = 0;
+  // Drafts: latency_entry records, how long a forward takes by its rows; read before the first forward. Unit: byte.
+  std::uint64_t latency_address = 0;
+  // How many, at most 64; 0: time rises with every row_tile rows.
+  std::uint32_t latency_entries = 0;
+  // fast_dllm_v1: cache mode; else none.
+  cache_mode cache{};
+  // llada: count; fast_dllm_v1: any; fast_dllm_v2: threshold or factor.
+  commit_rule rule{};
+  // Rule factor: how much may be in doubt together.
+  float factor = 0.0F;
+  // llada, fast_dllm_v1: a token of the block in work is replaced when another one is predicted above this confidence;
+  // 0: never.
+  float edit_threshold = 0.0F;
+  // Most forwards that only edit, per block; at most 64.
+  std::uint32_t edit_steps = 0;
+  // Cache mode dual: draft later blocks while fewer masks than this are left in the block, at most 64; 0: never.
+  std::uint32_t draft_trigger = 0;
+  // Drafts: most rows beyond the window, at most 32.
+  std::uint32_t draft_look_ahead = 0;
+  // Drafts: keep predictions above this confidence.
+  float draft_threshold = 0.0F;
   // 0.
-  std::uint32_t unused[10]{};
+  std::uint32_t unused[8]{};
 };
-static_assert(sizeof(request_record) == 160);
+static_assert(sizeof(request_record) == 192);
 static_assert(offsetof(request_record, version) == 0);
 static_assert(offsetof(request_record, loop) == 4);
 static_assert(offsetof(request_record, flags) == 6);
@@ -188,7 +267,29 @@ static_assert(offsetof(request_record, result_address) == 96);
 static_assert(offsetof(request_record, progress_address) == 104);
 static_assert(offsetof(request_record, watchdog_us) == 112);
 static_assert(offsetof(request_record, row_tile) == 116);
-static_assert(offsetof(request_record, unused) == 120);
+static_assert(offsetof(request_record, latency_address) == 120);
+static_assert(offsetof(request_record, latency_entries) == 128);
+static_assert(offsetof(request_record, cache) == 132);
+static_assert(offsetof(request_record, rule) == 134);
+static_assert(offsetof(request_record, factor) == 136);
+static_assert(offsetof(request_record, edit_threshold) == 140);
+static_assert(offsetof(request_record, edit_steps) == 144);
+static_assert(offsetof(request_record, draft_trigger) == 148);
+static_assert(offsetof(request_record, draft_look_ahead) == 152);
+static_assert(offsetof(request_record, draft_threshold) == 156);
+static_assert(offsetof(request_record, unused) == 160);
+
+// A bucket of the latency table: forwards of more rows than the entry before and at most this many take this long. Rows
+// rise, times do not fall.
+struct latency_entry {
+  // Most rows of the bucket.
+  std::uint32_t rows = 0;
+  // Time of a forward. Unit: ns.
+  std::uint32_t ns = 0;
+};
+static_assert(sizeof(latency_entry) == 8);
+static_assert(offsetof(latency_entry, rows) == 0);
+static_assert(offsetof(latency_entry, ns) == 4);
 
 // How it ended and what it took.
 struct result_record {
@@ -214,12 +315,20 @@ struct result_record {
   std::uint32_t blocks = 0;
   // NPU descriptors issued.
   std::uint32_t descriptors = 0;
-  // FNV-1a over every committed (forward, position, token) in order.
+  // FNV-1a over every (forward, position, token) committed or edited, in order.
   std::uint64_t state_hash = 0;
+  // Predictions for later blocks that were kept.
+  std::uint32_t drafts_offered = 0;
+  // Of these, committed when their block became current.
+  std::uint32_t drafts_accepted = 0;
+  // Of these, dropped then. Drafts of blocks that were never reached are in neither.
+  std::uint32_t drafts_rejected = 0;
+  // Tokens replaced by editing.
+  std::uint32_t edits = 0;
   // 0.
-  std::uint32_t unused[4]{};
+  std::uint32_t unused[8]{};
 };
-static_assert(sizeof(result_record) == 64);
+static_assert(sizeof(result_record) == 96);
 static_assert(offsetof(result_record, code) == 0);
 static_assert(offsetof(result_record, unused0) == 2);
 static_assert(offsetof(result_record, npu_error) == 4);
@@ -232,7 +341,11 @@ static_assert(offsetof(result_record, committed) == 28);
 static_assert(offsetof(result_record, blocks) == 32);
 static_assert(offsetof(result_record, descriptors) == 36);
 static_assert(offsetof(result_record, state_hash) == 40);
-static_assert(offsetof(result_record, unused) == 48);
+static_assert(offsetof(result_record, drafts_offered) == 48);
+static_assert(offsetof(result_record, drafts_accepted) == 52);
+static_assert(offsetof(result_record, drafts_rejected) == 56);
+static_assert(offsetof(result_record, edits) == 60);
+static_assert(offsetof(result_record, unused) == 64);
 
 // Event for the host.
 struct progress_record {
@@ -252,8 +365,8 @@ struct progress_record {
   std::uint32_t total_tokens = 0;
   // Masks left in the block.
   std::uint32_t masks_left = 0;
-  // 0.
-  std::uint32_t reserved = 0;
+  // Drafts held for later blocks; their positions show as masks.
+  std::uint32_t drafts = 0;
 };
 static_assert(sizeof(progress_record) == 32);
 static_assert(offsetof(progress_record, kind) == 0);
@@ -264,6 +377,6 @@ static_assert(offsetof(progress_record, length) == 12);
 static_assert(offsetof(progress_record, committed) == 16);
 static_assert(offsetof(progress_record, total_tokens) == 20);
 static_assert(offsetof(progress_record, masks_left) == 24);
-static_assert(offsetof(progress_record, reserved) == 28);
+static_assert(offsetof(progress_record, drafts) == 28);
 
 }  // namespace dvp::gen

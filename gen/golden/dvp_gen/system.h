@@ -12,10 +12,33 @@ namespace dvp::gen::system {
 
 inline constexpr const char* name = "reference";
 inline constexpr std::uint32_t address_bits = 40;
+// The most harts a configuration may have.
+inline constexpr std::uint32_t most_harts = 4;
+// Ticks of the harts' time counter in a second.
+inline constexpr std::uint32_t timebase_hz = 1000000000;
+
+// Ends the simulation.
+inline constexpr std::uint64_t finisher_base = 0x100000U;
+inline constexpr std::uint64_t finisher_bytes = 0x1000U;
+
+// Machine timer and software interrupts.
+inline constexpr std::uint64_t clint_base = 0x2000000U;
+inline constexpr std::uint64_t clint_bytes = 0x10000U;
+
+// Interrupt controller; context h is machine mode of hart h.
+inline constexpr std::uint64_t plic_base = 0xc000000U;
+inline constexpr std::uint64_t plic_bytes = 0x400000U;
 
 // Host mailbox.
 inline constexpr std::uint64_t mailbox_base = 0x10000000U;
 inline constexpr std::uint64_t mailbox_bytes = 0x1000U;
+inline constexpr std::uint32_t mailbox_interrupt = 2;
+
+// Console.
+inline constexpr std::uint64_t uart_base = 0x10010000U;
+inline constexpr std::uint64_t uart_bytes = 0x1000U;
+inline constexpr std::uint32_t uart_interrupt = 3;
+inline constexpr std::uint32_t uart_clock_hz = 100000000;
 
 // NPU registers.
 inline constexpr std::uint64_t npu_base = 0x20000000U;
@@ -29,5 +52,9 @@ inline constexpr std::uint64_t firmware_bytes = 0x100000U;
 // Main memory: model image, KV cache, queues, requests.
 inline constexpr std::uint64_t dram_base = 0x80100000U;
 inline constexpr std::uint64_t dram_bytes = 0xf7ff00000U;
+
+// Where every hart starts: jumps to the entry of the firmware.
+inline constexpr std::uint64_t boot_rom_base = 0x1000U;
+inline constexpr std::uint64_t boot_rom_bytes = 0x1000U;
 
 }  // namespace dvp::gen::system

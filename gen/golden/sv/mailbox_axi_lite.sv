@@ -33,7 +33,10 @@ module mailbox_axi_lite (
   output logic [31:0] progress_sequence_o,
   output logic progress_write_o,
   output logic [7:0] finish_code_o,
-  output logic finish_write_o
+  output logic finish_write_o,
+  output logic request_state_pending_o,
+  input  logic request_state_pending_set_i,
+  output logic request_state_write_o
 );
 
   logic request_valid;
@@ -87,7 +90,10 @@ module mailbox_axi_lite (
     .progress_sequence_o(progress_sequence_o),
     .progress_write_o(progress_write_o),
     .finish_code_o(finish_code_o),
-    .finish_write_o(finish_write_o)
+    .finish_write_o(finish_write_o),
+    .request_state_pending_o(request_state_pending_o),
+    .request_state_pending_set_i(request_state_pending_set_i),
+    .request_state_write_o(request_state_write_o)
   );
 
 endmodule

@@ -2,21 +2,22 @@
 // Source: gen/spec/blocks/mailbox.json
 // Command: npugen generate --spec gen/spec --out build/generated
 //
-// Host mailbox. How firmware meets whoever asked for an answer: the address of the request, a doorbell for progress,
-// and the end of the run.
+// Host mailbox. How firmware meets whoever asks for answers: the address of the request, a doorbell for progress, and
+// the result code that ends a request. The interrupt line is high while request_state.pending is 1.
 //
 // Access port: an access takes place in each cycle with valid_i high; there is no back-pressure. address_i is a byte
 // offset into the window. rdata_o and error_o belong to the access of the cycle before; rdata_o is 0 after a write, an
 // error or no access.
 // Error: no register at address_i (a misaligned address included), a write to a read-only register, a read of a
 // write-only register. Such an access changes nothing.
-// Fields: _i of a hardware register is sampled in the cycle of the read. _o is the stored value; it changes with the
-// clock edge that ends the access. _set_i sets bits of a w1c field and wins over a clear in the same cycle; _clear_i
-// clears bits of a w1s field and loses against a set in the same cycle.
+// Fields: _i of a hardware register is sampled in the cycle of the read. _o is the stored value, in a hardware register
+// the one last written; it changes with the clock edge that ends the access. _set_i sets bits of a w1c field and wins
+// over a clear in the same cycle; _clear_i clears bits of a w1s field and loses against a set in the same cycle.
 // Strobes: <register>_write_o is high for one cycle after a write, when _o shows the new value. <register>_read_o is
 // high in the cycle of a read of a hardware register, so that the block can latch what belongs to the value read.
-// Register arrays: element i has the i-th slice of every port, element 0 in the least significant bits. Reset is
-// synchronous and active low; every field takes its reset value.
+// Two registers that are a pair in the specification are two words here. Register arrays: element i has the i-th slice
+// of every port, element 0 in the least significant bits. Reset is synchronous and active low; every field takes its
+// reset value.
 module mailbox_regs (
   input  logic clk_i,
   input  logic rst_ni,
@@ -33,7 +34,10 @@ module mailbox_regs (
   output logic [31:0] progress_sequence_o,
   output logic progress_write_o,
   output logic [7:0] finish_code_o,
-  output logic finish_write_o
+  output logic finish_write_o,
+  output logic request_state_pending_o,
+  input  logic request_state_pending_set_i,
+  output logic request_state_write_o
 );
 
   assign request_lo_read_o = valid_i && !write_i && address_i == 12'h4;
@@ -45,6 +49,9 @@ module mailbox_regs (
 
   logic finish_write;
   assign finish_write = valid_i && write_i && address_i == 12'h10;
+
+  logic request_state_write;
+  assign request_state_write = valid_i && write_i && address_i == 12'h14;
 
   // progress: Doorbell: the progress record named in the request is valid. The host reads it before the write
   // completes.
@@ -58,7 +65,7 @@ module mailbox_regs (
     end
   end
 
-  // finish: Ends the run.
+  // finish: Ends the request.
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       finish_write_o <= 1'h0;
@@ -66,6 +73,17 @@ module mailbox_regs (
     end else begin
       finish_write_o <= finish_write;
       if (finish_write) finish_code_o <= wdata_i[7:0];
+    end
+  end
+
+  // request_state: Whether a request waits to be accepted.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      request_state_write_o <= 1'h0;
+      request_state_pending_o <= 1'h0;
+    end else begin
+      request_state_write_o <= request_state_write;
+      request_state_pending_o <= (request_state_pending_o & ~({1{request_state_write}} & wdata_i[0])) | request_state_pending_set_i;
     end
   end
 
@@ -92,6 +110,7 @@ module mailbox_regs (
           end
           12'hc: error_o <= !write_i;
           12'h10: error_o <= !write_i;
+          12'h14: if (!write_i) rdata_o <= {31'h0, request_state_pending_o};
           default: error_o <= 1'b1;
         endcase
       end

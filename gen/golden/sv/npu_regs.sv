@@ -10,13 +10,14 @@
 // error or no access.
 // Error: no register at address_i (a misaligned address included), a write to a read-only register, a read of a
 // write-only register. Such an access changes nothing.
-// Fields: _i of a hardware register is sampled in the cycle of the read. _o is the stored value; it changes with the
-// clock edge that ends the access. _set_i sets bits of a w1c field and wins over a clear in the same cycle; _clear_i
-// clears bits of a w1s field and loses against a set in the same cycle.
+// Fields: _i of a hardware register is sampled in the cycle of the read. _o is the stored value, in a hardware register
+// the one last written; it changes with the clock edge that ends the access. _set_i sets bits of a w1c field and wins
+// over a clear in the same cycle; _clear_i clears bits of a w1s field and loses against a set in the same cycle.
 // Strobes: <register>_write_o is high for one cycle after a write, when _o shows the new value. <register>_read_o is
 // high in the cycle of a read of a hardware register, so that the block can latch what belongs to the value read.
-// Register arrays: element i has the i-th slice of every port, element 0 in the least significant bits. Reset is
-// synchronous and active low; every field takes its reset value.
+// Two registers that are a pair in the specification are two words here. Register arrays: element i has the i-th slice
+// of every port, element 0 in the least significant bits. Reset is synchronous and active low; every field takes its
+// reset value.
 module npu_regs (
   input  logic clk_i,
   input  logic rst_ni,

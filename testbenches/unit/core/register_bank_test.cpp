@@ -28,20 +28,39 @@ constexpr gen::register_info registers[] = {
 };
 constexpr gen::block_info table{"toy", 0x40, registers, 6};
 
+// A large window, described out of order: a hardware register that is written and read apart, and pairs of every kind.
+constexpr std::uint32_t port = 0x3f'fffc, limit = 0x20'0000, clock_lo = 0xbff8, ring = 0x10;
+constexpr gen::register_info wide_registers[] = {
+    {"port", port, 0, access::rw, true, 0xff, 0, 0, 0x8000'0000, id_fields, 1},
+    {"limit_hi", limit + 4, 0, access::rw, false, 0xffffffff, 0, 0, 0xffffffff, id_fields, 1},
+    {"limit_lo", limit, 3, access::rw, false, 0xffffff00, 0, 0, 0xffffffff, id_fields, 1, true},
+    {"clock_lo", clock_lo, 0, access::rw, true, 0xffffffff, 0, 0, 0xffffffff, id_fields, 1, true},
+    {"clock_hi", clock_lo + 4, 0, access::rw, true, 0xffffffff, 0, 0, 0xffffffff, id_fields, 1},
+    {"ring_lo", ring, 0, access::wo, false, 0xffffffff, 0, 0, 0, id_fields, 1, true},
+    {"ring_hi", ring + 4, 0, access::wo, false, 0xffffffff, 0, 0, 0, id_fields, 1},
+};
+constexpr gen::block_info wide_table{"wide", 0x40'0000, wide_registers, 7};
+
 struct word_access {
   std::array<std::uint8_t, 8> bytes{};
   tlm::tlm_generic_payload payload;
 
-  word_access(tlm::tlm_command command, std::uint64_t address, std::uint32_t value = 0) {
+  word_access(tlm::tlm_command command, std::uint64_t address, std::uint64_t value = 0, unsigned length = 4) {
     std::memcpy(bytes.data(), &value, sizeof value);
     payload.set_command(command);
     payload.set_address(address);
     payload.set_data_ptr(bytes.data());
-    payload.set_data_length(4);
-    payload.set_streaming_width(4);
+    payload.set_data_length(length);
+    payload.set_streaming_width(length);
   }
-  std::uint32_t value() const {
-    std::uint32_t word = 0;
+  word_access(const word_access&) = delete;
+  word_access& operator=(const word_access&) = delete;
+  static word_access of_pair(tlm::tlm_command command, std::uint64_t address, std::uint64_t value = 0) {
+    return {command, address, value, 8};
+  }
+  std::uint32_t value() const { return static_cast<std::uint32_t>(wide_value()); }
+  std::uint64_t wide_value() const {
+    std::uint64_t word = 0;
     std::memcpy(&word, bytes.data(), sizeof word);
     return word;
   }
@@ -196,6 +215,76 @@ TEST(register_bank, observer_sees_what_crossed_the_bus) {
   EXPECT_EQ(seen[1], "read control = 0x00000053 {enable=1, start=1, mode=5}");
 }
 
+TEST(register_bank, a_hardware_register_takes_writes_and_reads_apart) {
+  register_bank bank(wide_table);
+  std::vector<std::uint32_t> sent;
+  int reads = 0;
+  bank.on_read(
+      port, [&] { return sent.size() > 1 ? 0xffff'ffff : 0; }, [&] { ++reads; });
+  bank.on_write(port, [&](std::uint32_t value) { sent.push_back(value); });
+  EXPECT_EQ(read(bank, port), 0U);
+  write(bank, port, 0xabcd'ef41);
+  write(bank, port, 0x42);
+  EXPECT_EQ(sent, (std::vector<std::uint32_t>{0x41, 0x42})) << "limited to the writable bits";
+  EXPECT_EQ(read(bank, port, true), 0x8000'0000U) << "limited to the readable bits";
+  EXPECT_EQ(reads, 1) << "a debug read had an effect";
+  write(bank, clock_lo, 77);
+  EXPECT_EQ(read(bank, clock_lo), 77U) << "without a hook a hardware register reads as written";
+}
+
+TEST(register_bank, a_pair_takes_one_access_of_both_halves) {
+  register_bank bank(wide_table);
+  std::uint64_t time = 0x1'ffff'ffff;
+  std::vector<std::string> seen;
+  const auto note = [&](const std::string& what) { seen.push_back(what); };
+  bank.on_read(
+      clock_lo, [&] { return static_cast<std::uint32_t>(time); }, [&] { note("after lo"); });
+  bank.on_read(
+      clock_lo + 4, [&] { return static_cast<std::uint32_t>(time >> 32); }, [&] { note("after hi"); });
+  const auto both = [&] { return std::to_string(bank.get(limit)) + "," + std::to_string(bank.get(limit + 4)); };
+  bank.on_write(limit, [&](std::uint32_t value) { note("lo " + std::to_string(value) + " of " + both()); });
+  bank.on_write(limit + 4, [&](std::uint32_t value) { note("hi " + std::to_string(value) + " of " + both()); });
+  bank.on_access([&](const register_event& event) { note(event.info.name); });
+
+  auto reading = word_access::of_pair(tlm::TLM_READ_COMMAND, clock_lo);
+  ASSERT_EQ(bank.access(reading.payload, false), tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(reading.wide_value(), 0x1'ffff'ffffU);
+  EXPECT_EQ(seen, (std::vector<std::string>{"after lo", "clock_lo", "after hi", "clock_hi"}));
+  EXPECT_EQ(bank.reads(), 1U);
+  seen.clear();
+  auto debugging = word_access::of_pair(tlm::TLM_READ_COMMAND, clock_lo);
+  ASSERT_EQ(bank.access(debugging.payload, true), tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(debugging.wide_value(), 0x1'ffff'ffffU);
+  EXPECT_TRUE(seen.empty());
+
+  auto writing = word_access::of_pair(tlm::TLM_WRITE_COMMAND, limit, 9ULL << 32 | 1025);
+  ASSERT_EQ(bank.access(writing.payload, false), tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(seen, (std::vector<std::string>{"lo 1024 of 1027,9", "limit_lo", "hi 9 of 1027,9", "limit_hi"}))
+      << "a hook sees a half-written pair, or bits that are not writable";
+  EXPECT_EQ(bank.writes(), 1U);
+}
+
+TEST(register_bank, other_accesses_of_eight_bytes_are_refused) {
+  register_bank bank(wide_table);
+  const auto answer = [&](tlm::tlm_command command, std::uint64_t address, unsigned width = 8) {
+    auto a = word_access::of_pair(command, address, ~0ULL);
+    a.payload.set_streaming_width(width);
+    const auto result = bank.access(a.payload, false);
+    EXPECT_EQ(a.wide_value(), ~0ULL) << "a refused access moved data";
+    return result;
+  };
+  for (const std::uint64_t address :
+       {limit + 4ULL, limit - 4ULL, limit + 1ULL, clock_lo + 4ULL, port + 0ULL, 0x30ULL, (1ULL << 32) + limit, ~7ULL}) {
+    EXPECT_EQ(answer(tlm::TLM_READ_COMMAND, address), tlm::TLM_BURST_ERROR_RESPONSE) << std::hex << address;
+    EXPECT_EQ(answer(tlm::TLM_WRITE_COMMAND, address), tlm::TLM_BURST_ERROR_RESPONSE) << std::hex << address;
+  }
+  EXPECT_EQ(answer(tlm::TLM_WRITE_COMMAND, limit, 4), tlm::TLM_BURST_ERROR_RESPONSE) << "streaming width";
+  EXPECT_EQ(answer(tlm::TLM_READ_COMMAND, ring), tlm::TLM_COMMAND_ERROR_RESPONSE) << "a pair that is write-only";
+  EXPECT_EQ(bank.get(limit), 3U);
+  EXPECT_EQ(bank.refused(), 18U);
+  EXPECT_EQ(bank.reads() + bank.writes(), 0U);
+}
+
 TEST(register_bank, misuse_by_the_model_is_named) {
   register_bank bank(table);
   EXPECT_THROW(bank.get(0x18), std::invalid_argument);
@@ -211,6 +300,17 @@ TEST(register_bank, misuse_by_the_model_is_named) {
   const gen::register_info twice[] = {registers[0], registers[0]};
   EXPECT_THROW(register_bank({"twice", 0x40, twice, 2}), std::invalid_argument);
   EXPECT_THROW(register_bank({"small", 0x10, registers, 6}), std::invalid_argument);
+  const gen::register_info& low = wide_registers[2];
+  const gen::register_info alone[] = {low, registers[0]};
+  EXPECT_THROW(register_bank({"alone", 0x40'0000, alone, 2}), std::invalid_argument);
+  gen::register_info unlike[] = {low, wide_registers[1]};
+  unlike[1].mode = access::ro;
+  EXPECT_THROW(register_bank({"unlike", 0x40'0000, unlike, 2}), std::invalid_argument);
+  gen::register_info crooked[] = {low, low};
+  crooked[0].offset = 4;
+  crooked[1].offset = 8;
+  crooked[1].pair = false;
+  EXPECT_THROW(register_bank({"crooked", 0x40'0000, crooked, 2}), std::invalid_argument);
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+// A pseudo terminal that any terminal program can open (`screen /dev/pts/5`, `picocom`), in raw mode, so that bytes
+// pass as they are. Output before somebody reads it waits, bounded (waiting_output), at the end for up to a second.
+#pragma once
+
+#include <string>
+
+#include "tlm/uart/console.h"
+#include "tlm/uart/console_link.h"
+
+namespace dvp::uart {
+
+class console_pty : public console {
+ public:
+  // std::runtime_error where the host gives none.
+  console_pty();
+  // Gives whoever reads, or comes to read, up to a second to take what waits.
+  ~console_pty() override;
+
+  // What to open on the other side.
+  const std::string& path() const { return path_; }
+
+  void put(std::uint8_t byte) override;
+  std::optional<std::uint8_t> poll() override;
+  bool may_send() const override { return true; }
+
+ private:
+  descriptor master_;
+  descriptor slave_;  // held open, so that the line does not hang up between readers
+  std::string path_;
+  waiting_output output_;
+  ready_input input_;
+};
+
+}  // namespace dvp::uart
