@@ -3,5 +3,7 @@
 #include "firmware/apps/firmware.h"
 
 int main() {
-  return static_cast<int>(dvp::apps::run_firmware(dvp::gen::system::mailbox_base, dvp::gen::system::npu_base));
+  namespace map = dvp::gen::system;
+  dvp::apps::serve(map::mailbox_base, map::npu_base, map::plic_base);
+  return 1;  // no mailbox, nobody to serve
 }

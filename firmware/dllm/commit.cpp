@@ -26,6 +26,10 @@ std::uint32_t best_of(std::span<const float> confidences, position_set candidate
   return best;
 }
 
+bool above(float confidence, float threshold, bool inclusive) {
+  return confidence > threshold || (inclusive && confidence == threshold);
+}
+
 }  // namespace
 
 std::uint32_t transfer_count(std::uint32_t masks, std::uint32_t steps, std::uint32_t step) {
@@ -50,7 +54,34 @@ position_set choose_by_threshold(std::span<const float> confidences, position_se
   position_set chosen = bit(best_of(confidences, candidates));
   for (position_set rest = candidates; rest != 0; rest &= rest - 1) {
     const std::uint32_t position = static_cast<std::uint32_t>(std::countr_zero(rest));
-    if (confidences[position] > threshold || (inclusive && confidences[position] == threshold)) {
+    if (above(confidences[position], threshold, inclusive)) {
+      chosen |= bit(position);
+    }
+  }
+  return chosen;
+}
+
+position_set choose_by_factor(std::span<const float> confidences, position_set candidates, float factor,
+                              bool inclusive) {
+  position_set chosen = 0;
+  for (float next = 2; candidates != 0; next += 1) {
+    const std::uint32_t best = best_of(confidences, candidates);
+    const float doubt = next * (1 - confidences[best]);
+    if (chosen != 0 && !(doubt < factor || (inclusive && doubt == factor))) {
+      break;
+    }
+    chosen |= bit(best);
+    candidates &= ~bit(best);
+  }
+  return chosen;
+}
+
+position_set choose_edits(std::span<const float> confidences, std::span<const std::uint32_t> predicted,
+                          std::span<const std::uint32_t> tokens, position_set filled, float threshold, bool inclusive) {
+  position_set chosen = 0;
+  for (position_set rest = filled; rest != 0; rest &= rest - 1) {
+    const std::uint32_t position = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (predicted[position] != tokens[position] && above(confidences[position], threshold, inclusive)) {
       chosen |= bit(position);
     }
   }

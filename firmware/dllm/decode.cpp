@@ -65,6 +65,7 @@ result_code prepare(const gen::request_record& request, const request_buffers& b
 result_code run_loop(session& s) {
   switch (s.request().loop) {
     case gen::decode_loop::llada:
+    case gen::decode_loop::fast_dllm_v1:
       return run_llada(s);
     case gen::decode_loop::fast_dllm_v2:
       return run_fast_dllm_v2(s);
@@ -73,8 +74,8 @@ result_code run_loop(session& s) {
 }
 
 result_code run(const gen::request_record& request, const request_buffers& buffers, std::uint64_t npu_base,
-                decode_memory& memory, observer& host) {
-  drivers::npu npu;
+                drivers::interrupt_line npu_line, decode_memory& memory, observer& host) {
+  drivers::npu npu(npu_line);
   result_code code = read_image(request.image_address, memory.model, memory.weights);
   if (code == result_code::ok) {
     code = prepare(request, buffers, npu_base, memory, npu);
@@ -104,7 +105,8 @@ result_code run(const gen::request_record& request, const request_buffers& buffe
 
 }  // namespace
 
-result_code decode(std::uint64_t request_address, std::uint64_t npu_base, decode_memory& memory, observer& host) {
+result_code decode(std::uint64_t request_address, std::uint64_t npu_base, drivers::interrupt_line npu_line,
+                   decode_memory& memory, observer& host) {
   const auto requests = hal::objects<gen::request_record>(request_address, 1);
   if (requests.empty()) {
     return result_code::bad_request;
@@ -120,7 +122,7 @@ result_code decode(std::uint64_t request_address, std::uint64_t npu_base, decode
     return code;
   }
   memory.state = {};
-  return run(requests[0], buffers, npu_base, memory, host);
+  return run(requests[0], buffers, npu_base, npu_line, memory, host);
 }
 
 }  // namespace dvp::dllm

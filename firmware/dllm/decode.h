@@ -18,10 +18,11 @@ struct decode_memory {
   kernels::run_state state;
 };
 
-// Runs the request at bus address `request_address` on the NPU at `npu_base` and tells `host` about progress. Writes
+// Runs the request at bus address `request_address` on the NPU at `npu_base` and tells `host` about progress. npu_line:
+// the NPU's interrupt, open at its controller. Writes
 // the result record when the request names a usable one. When the run ends the NPU is disabled; after a failure it is
 // reset too. Every result_code is possible.
-[[nodiscard]] gen::result_code decode(std::uint64_t request_address, std::uint64_t npu_base, decode_memory& memory,
-                                      observer& host);
+[[nodiscard]] gen::result_code decode(std::uint64_t request_address, std::uint64_t npu_base,
+                                      drivers::interrupt_line npu_line, decode_memory& memory, observer& host);
 
 }  // namespace dvp::dllm

@@ -28,10 +28,18 @@ std::uint32_t known_positions(const block& b) {
   return b.first + (b.masks == 0 ? b.length : static_cast<std::uint32_t>(std::countr_zero(b.masks)));
 }
 
+// Threshold, or factor where the request says so.
+position_set choose_by_rule(const gen::request_record& request, std::span<const float> confidences,
+                            position_set candidates) {
+  const bool inclusive = (request.flags & gen::request_flag::threshold_inclusive) != 0;
+  return request.rule == gen::commit_rule::factor
+             ? choose_by_factor(confidences, candidates, request.factor, inclusive)
+             : choose_by_threshold(confidences, candidates, request.threshold, inclusive);
+}
+
 // Denoises a block, sub-block by sub-block, until it is full or the answer complete.
 result_code denoise(session& s, block& b) {
   const gen::request_record& request = s.request();
-  const bool inclusive = (request.flags & gen::request_flag::threshold_inclusive) != 0;
   for (std::uint32_t sub = 0; sub < b.length; sub += request.sub_block_length) {
     const position_set sub_block = positions(sub, request.sub_block_length);
     while ((b.masks & sub_block) != 0 && !answered(s, known_positions(b))) {
@@ -40,7 +48,7 @@ result_code denoise(session& s, block& b) {
       if (code != result_code::ok) {
         return code;
       }
-      s.commit(b, choose_by_threshold(s.confidences(), candidates, request.threshold, inclusive), b.first + b.length);
+      s.commit(b, choose_by_rule(request, s.confidences(), candidates), b.first + b.length);
     }
   }
   return result_code::ok;
@@ -50,7 +58,8 @@ result_code denoise(session& s, block& b) {
 result_code prefill(session& s, std::uint32_t prompt, std::uint32_t length) {
   for (std::uint32_t first = 0; first + length <= prompt; first += length) {
     const window rows = rows_of(first, length);
-    const result_code code = first + length == prompt ? s.fill_and_append(rows, length) : s.fill(rows, length);
+    const result_code code = first + length == prompt ? s.fill_and_append(rows, length)
+                                                      : s.fill(rows, {.first = first, .length = length}, prompt);
     if (code != result_code::ok) {
       return code;
     }

@@ -1,22 +1,29 @@
 #include "firmware/dllm/request.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
 #include "firmware/dllm/commit.h"
+#include "firmware/dllm/drafts.h"
+#include "firmware/dllm/session.h"
 #include "firmware/hal/hal.h"
 
 namespace dvp::dllm {
 namespace {
 
+using gen::cache_mode;
+using gen::commit_rule;
 using gen::decode_loop;
 using gen::request_record;
 using gen::result_code;
 
 constexpr std::uint32_t alignment = 64;
 constexpr std::uint32_t most_row_tile = 256;
-constexpr std::uint16_t known_flags =
-    gen::request_flag::threshold_inclusive | gen::request_flag::allow_mask | gen::request_flag::stop_at_end;
+constexpr std::uint32_t most_edit_steps = 64;
+constexpr std::uint32_t most_draft_trigger = 64;
+constexpr std::uint16_t known_flags = gen::request_flag::threshold_inclusive | gen::request_flag::allow_mask |
+                                      gen::request_flag::stop_at_end | gen::request_flag::clear_cache;
 
 std::uint64_t align_up(std::uint64_t value) {
   return (value + alignment - 1) / alignment * alignment;
@@ -27,18 +34,84 @@ bool amount(float value) {
   return value >= 0 && value <= std::numeric_limits<float>::max();
 }
 
+// Steps for every block alike.
+bool good_steps(const request_record& r) {
+  return r.generate_tokens % r.block_length == 0 && r.steps != 0 && r.steps % (r.generate_tokens / r.block_length) == 0;
+}
+
+bool bidirectional(decode_loop loop) {
+  return loop == decode_loop::llada || loop == decode_loop::fast_dllm_v1;
+}
+
+// The rule is one that the loop knows, and its number can be used.
+bool good_rule(const request_record& r) {
+  switch (r.rule) {
+    case commit_rule::by_loop:
+      return r.loop == decode_loop::llada ? good_steps(r) : amount(r.threshold);
+    case commit_rule::count:
+      return r.loop != decode_loop::fast_dllm_v2 && good_steps(r);
+    case commit_rule::threshold:
+      return r.loop != decode_loop::llada && amount(r.threshold);
+    case commit_rule::factor:
+      return r.loop != decode_loop::llada && amount(r.factor);
+  }
+  return false;
+}
+
+bool good_cache(const request_record& r) {
+  const bool clears = (r.flags & gen::request_flag::clear_cache) != 0;
+  switch (r.cache) {
+    case cache_mode::none:
+      return !clears;
+    case cache_mode::prefix:
+    case cache_mode::dual:
+      return r.loop == decode_loop::fast_dllm_v1;
+  }
+  return false;
+}
+
+bool good_edits(const request_record& r) {
+  return amount(r.edit_threshold) && r.edit_steps <= most_edit_steps &&
+         (r.edit_threshold == 0 || bidirectional(r.loop));
+}
+
+bool good_latencies(const request_record& r) {
+  if (r.latency_entries > most_latency_entries) {
+    return false;
+  }
+  const auto entries = hal::objects<gen::latency_entry>(r.latency_address, r.latency_entries);
+  if (entries.size() != r.latency_entries) {
+    return false;
+  }
+  gen::latency_entry before;
+  for (const gen::latency_entry& entry : entries) {
+    if (entry.rows <= before.rows || entry.ns < before.ns) {
+      return false;
+    }
+    before = entry;
+  }
+  return true;
+}
+
+bool good_drafts(const request_record& r) {
+  return r.draft_trigger <= most_draft_trigger && r.draft_look_ahead <= most_look_ahead && amount(r.draft_threshold) &&
+         (r.draft_trigger == 0 || r.cache == cache_mode::dual) && good_latencies(r);
+}
+
 bool good_numbers(const request_record& r) {
   if (r.version != gen::request_version || (r.flags & ~known_flags) != 0 || r.prompt_tokens == 0 ||
       r.generate_tokens == 0 || r.block_length == 0 || r.block_length > most_block_length || !amount(r.temperature) ||
-      r.row_tile > most_row_tile) {
+      r.row_tile > most_row_tile ||
+      std::any_of(std::begin(r.unused), std::end(r.unused), [](auto u) { return u != 0; }) || !good_rule(r) ||
+      !good_cache(r) || !good_edits(r) || !good_drafts(r)) {
     return false;
   }
   switch (r.loop) {
     case decode_loop::llada:
-      return r.generate_tokens % r.block_length == 0 && r.steps != 0 &&
-             r.steps % (r.generate_tokens / r.block_length) == 0;
+    case decode_loop::fast_dllm_v1:
+      return r.generate_tokens % r.block_length == 0;
     case decode_loop::fast_dllm_v2:
-      return r.sub_block_length != 0 && r.block_length % r.sub_block_length == 0 && amount(r.threshold);
+      return r.sub_block_length != 0 && r.block_length % r.sub_block_length == 0;
   }
   return false;
 }
@@ -53,13 +126,15 @@ bool apart(const extent& a, const extent& b) {
 }
 
 bool good_buffers(const request_record& r) {
+  const extent latencies{r.latency_address, std::uint64_t{r.latency_entries} * sizeof(gen::latency_entry)};
   const std::array<extent, 5> extents = {{{r.tokens_address, std::uint64_t{4} * r.tokens_capacity},
                                           {r.kv_address, r.kv_bytes},
                                           {r.work_address, r.work_bytes},
                                           {r.result_address, sizeof(gen::result_record)},
                                           {r.progress_address, sizeof(gen::progress_record)}}};
   for (std::size_t i = 0; i < extents.size(); ++i) {
-    if (extents[i].bytes == 0 || hal::memory(extents[i].address, extents[i].bytes) == nullptr) {
+    if (extents[i].bytes == 0 || hal::memory(extents[i].address, extents[i].bytes) == nullptr ||
+        (latencies.bytes != 0 && !apart(extents[i], latencies))) {
       return false;
     }
     for (std::size_t j = 0; j < i; ++j) {
@@ -75,7 +150,7 @@ bool good_buffers(const request_record& r) {
 
 std::uint64_t sequence_length(const request_record& r) {
   const std::uint64_t length = std::uint64_t{r.prompt_tokens} + r.generate_tokens;
-  return r.loop == decode_loop::llada ? length : (length + r.block_length - 1) / r.block_length * r.block_length;
+  return bidirectional(r.loop) ? length : (length + r.block_length - 1) / r.block_length * r.block_length;
 }
 
 result_code check_request(const request_record& request, request_buffers& buffers) {
@@ -118,10 +193,10 @@ result_code place_run(const request_record& request, const request_buffers& buff
     return result_code::too_long;
   }
 
-  const std::uint64_t most_rows = request.loop == decode_loop::llada ? length : request.block_length;
+  const std::uint64_t most_rows = bidirectional(request.loop) ? length : request.block_length;
   work.ring = request.work_address;
   work.results = work.ring + std::uint64_t{ring_entries} * gen::descriptor_bytes;
-  work.identity = work.results + align_up(std::uint64_t{most_block_length} * sizeof(gen::sample_record));
+  work.identity = work.results + align_up(std::uint64_t{most_logits_rows} * sizeof(gen::sample_record));
   work.residual = work.identity + align_up(2 * kernels::weight_group * kernels::weight_group);
   const std::uint64_t end = work.residual + most_rows * model.width * sizeof(float);
   return end - request.work_address <= request.work_bytes ? result_code::ok : result_code::too_long;

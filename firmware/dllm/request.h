@@ -36,7 +36,7 @@ inline constexpr std::uint32_t ring_entries = 512;
 [[nodiscard]] gen::result_code place_run(const gen::request_record& request, const request_buffers& buffers,
                                          const kernels::config& model, work_layout& work, kernels::kv_cache& cache);
 
-// Positions that may come to hold a token, masks included: llada prompt and answer, fast_dllm_v2 up to the end of the
+// Positions that may come to hold a token, masks included: prompt and answer; fast_dllm_v2 up to the end of the
 // answer's last block.
 std::uint64_t sequence_length(const gen::request_record& request);
 

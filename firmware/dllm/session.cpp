@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "firmware/dllm/fnv.h"
 #include "firmware/hal/hal.h"
 
 namespace dvp::dllm {
@@ -9,16 +10,6 @@ namespace {
 
 using gen::progress_kind;
 using gen::result_code;
-
-// FNV-1a, 64 bits, over the little-endian bytes of a word.
-constexpr std::uint64_t hash_start = 0xcbf29ce484222325u;
-
-std::uint64_t hash(std::uint64_t state, std::uint32_t word) {
-  for (std::uint32_t shift = 0; shift < 32; shift += 8) {
-    state = (state ^ (word >> shift & 0xff)) * 0x100000001b3u;
-  }
-  return state;
-}
 
 std::uint32_t lowest(position_set set) {
   return static_cast<std::uint32_t>(std::countr_zero(set));
@@ -58,8 +49,8 @@ session::session(const gen::request_record& request, const kernels::config& mode
       progress_(progress),
       host_(host),
       random_(request.seed),
-      samples_(hal::objects<gen::sample_record>(state.results, most_block_length)) {
-  result_.state_hash = hash_start;
+      samples_(hal::objects<gen::sample_record>(state.results, most_logits_rows)) {
+  result_.state_hash = fnv_start;
 }
 
 block session::open_block(std::uint32_t first, std::uint32_t length, std::uint32_t first_mask) {
@@ -90,49 +81,58 @@ result_code session::run_forward(const window& rows, std::uint32_t logits_first,
   return result_code::ok;
 }
 
-result_code session::predict(const window& rows, const block& b, position_set candidates) {
-  // With shifted logits, position p is predicted by the row before it; a block's first position is never masked then.
+result_code session::predict(const window& rows, const block& b, position_set candidates, position_set ahead) {
+  if ((candidates | ahead) == 0) {
+    return run_forward(rows, 0, 0);
+  }
+  // With shifted logits, position p is predicted by the row before it.
   const std::uint32_t shift = model_.shift_logits ? 1 : 0;
-  const std::uint32_t first = lowest(candidates);
-  const std::uint32_t logits_rows = highest(candidates) - first + 1;
-  const result_code code = run_forward(rows, b.first + first - shift, logits_rows);
+  const std::uint32_t first = candidates != 0 ? lowest(candidates) : b.length + lowest(ahead);
+  const std::uint32_t last = ahead != 0 ? b.length + highest(ahead) : highest(candidates);
+  const result_code code = run_forward(rows, b.first + first - shift, last - first + 1);
   if (code != result_code::ok) {
     return code;
   }
-  hal::spend(hal::work::token, count(candidates));
-  for (position_set rest = candidates; rest != 0; rest &= rest - 1) {
-    const std::uint32_t position = lowest(rest);
+  hal::spend(hal::work::token, count(candidates) + count(ahead));
+  const bool read = read_samples(candidates, 0, first) && read_samples(ahead, b.length, first);
+  return read ? result_code::ok : result_code::bad_image;
+}
+
+bool session::read_samples(position_set asked, std::uint32_t from, std::uint32_t first) {
+  for (position_set rest = asked; rest != 0; rest &= rest - 1) {
+    const std::uint32_t position = from + lowest(rest);
     const gen::sample_record& sample = samples_[position - first];
     if (sample.token >= model_.vocabulary) {
-      return result_code::bad_image;
+      return false;
     }
     confidences_[position] = sample.confidence;
     predicted_[position] = sample.token;
   }
-  return result_code::ok;
+  return true;
 }
 
 void session::write_token(std::uint32_t position, std::uint32_t token) {
   tokens_[position] = token;
   const std::uint32_t forward = result_.forwards - 1;
-  result_.state_hash = hash(hash(hash(result_.state_hash, forward), position), token);
+  result_.state_hash = fnv(fnv(fnv(result_.state_hash, forward), position), token);
 }
 
-void session::commit(block& b, position_set chosen, std::uint32_t total) {
-  hal::spend(hal::work::commit, count(chosen));
-  for (position_set rest = chosen; rest != 0; rest &= rest - 1) {
+void session::commit(block& b, position_set chosen, std::uint32_t total, position_set edited) {
+  hal::spend(hal::work::commit, count(chosen | edited));
+  for (position_set rest = chosen | edited; rest != 0; rest &= rest - 1) {
     write_token(b.first + lowest(rest), predicted_[lowest(rest)]);
   }
   b.masks &= ~chosen;
   result_.committed += count(chosen);
+  result_.edits += count(edited);
   result_.denoise_forwards += chosen != 0 ? 1 : 0;
   report(progress_kind::forward, b, count(chosen), total);
 }
 
-result_code session::fill(const window& rows, std::uint32_t block_length) {
+result_code session::fill(const window& rows, const block& b, std::uint32_t total) {
   const result_code code = run_forward(rows, 0, 0);
   if (code == result_code::ok) {
-    report(progress_kind::prefill, {.first = rows.first, .length = block_length}, 0, request_.prompt_tokens);
+    report(progress_kind::prefill, b, 0, total);
   }
   return code;
 }
@@ -175,6 +175,7 @@ void session::report(progress_kind kind, const block& b, std::uint32_t committed
   progress_.committed = committed;
   progress_.total_tokens = total;
   progress_.masks_left = count(b.masks);
+  progress_.drafts = result_.drafts_offered - result_.drafts_accepted - result_.drafts_rejected;
   host_.progress();
 }
 

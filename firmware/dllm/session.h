@@ -21,6 +21,11 @@ class observer {
   ~observer() = default;
 };
 
+// Most positions behind a block that a forward is asked about.
+inline constexpr std::uint32_t most_ahead = 64;
+// Most rows with logits of a forward.
+inline constexpr std::uint32_t most_logits_rows = most_block_length + most_ahead;
+
 // The block in work. A position is masked until it is committed, whatever the committed token is.
 struct block {
   std::uint32_t first = 0;  // position
@@ -50,24 +55,30 @@ class session {
   // Makes a block of masks: positions [first_mask, first + length) become the mask token.
   block open_block(std::uint32_t first, std::uint32_t length, std::uint32_t first_mask);
 
-  // One denoising forward over `rows`: predicts the candidates, a set of masked positions that is not empty. Logits are
-  // made for the contiguous rows that span them. Codes: ok, npu_error, npu_timeout, bad_image (the model's numbers are
-  // such that a candidate has no token at all).
-  [[nodiscard]] gen::result_code predict(const window& rows, const block& b, position_set candidates);
-  // Confidences of that prediction by position in the block; valid for its candidates.
+  // One denoising forward over `rows`: predicts the candidates, positions of the block, and those `ahead`, bit 0 for
+  // the position behind the block. Logits are made for the contiguous rows that span them all; without any, the forward
+  // only replaces keys and values. Codes: ok, npu_error, npu_timeout, bad_image (the model's numbers are such that a
+  // position asked about has no token at all).
+  [[nodiscard]] gen::result_code predict(const window& rows, const block& b, position_set candidates,
+                                         position_set ahead = 0);
+  // Confidences and tokens of that prediction, by position in the block and on behind it; valid where asked about.
   std::span<const float> confidences() const { return confidences_; }
+  std::span<const std::uint32_t> predicted() const { return predicted_; }
 
-  // Gives the chosen positions their predicted tokens, in ascending order, takes them off the masks, counts and hashes
-  // them, and reports the forward. total: valid tokens, masks included.
-  void commit(block& b, position_set chosen, std::uint32_t total);
+  // Gives the chosen and the edited positions their predicted tokens, in ascending order, takes the chosen off the
+  // masks, counts and hashes them, and reports the forward. total: valid tokens, masks included.
+  void commit(block& b, position_set chosen, std::uint32_t total, position_set edited = 0);
 
-  // A forward that only stores keys and values; no prediction.
-  [[nodiscard]] gen::result_code fill(const window& rows, std::uint32_t block_length);
+  // A forward that only stores keys and values; no prediction. total as for commit.
+  [[nodiscard]] gen::result_code fill(const window& rows, const block& b, std::uint32_t total);
   // The same, and the prediction of its last row becomes the token behind it; counts and hashes it as the forward's
   // commit.
   [[nodiscard]] gen::result_code fill_and_append(const window& rows, std::uint32_t block_length);
 
   void block_complete(const block& b, std::uint32_t total);
+
+  // Rows that the kernels work on at a time.
+  std::uint32_t row_tile() const { return state_.plan.tile_rows; }
 
   // Position behind the first end token in [first, last); 0 when there is none.
   std::uint32_t behind_end_token(std::uint32_t first, std::uint32_t last) const;
@@ -76,6 +87,9 @@ class session {
 
  private:
   [[nodiscard]] gen::result_code run_forward(const window& rows, std::uint32_t logits_first, std::uint32_t logits_rows);
+  // Takes over the samples of a set of positions, bit 0 for `from`; sample 0 is of position `first`. False when one has
+  // no token.
+  bool read_samples(position_set asked, std::uint32_t from, std::uint32_t first);
   void write_token(std::uint32_t position, std::uint32_t token);
 
   const gen::request_record& request_;
@@ -88,8 +102,8 @@ class session {
   observer& host_;
   random_generator random_;
   std::span<const gen::sample_record> samples_;
-  std::array<float, most_block_length> confidences_{};
-  std::array<std::uint32_t, most_block_length> predicted_{};
+  std::array<float, most_logits_rows> confidences_{};
+  std::array<std::uint32_t, most_logits_rows> predicted_{};
 };
 
 }  // namespace dvp::dllm

@@ -9,11 +9,17 @@ namespace regs = gen::mailbox;
 
 mailbox_code mailbox::probe(std::uint64_t base) {
   base_ = base;
-  posted_ = 0;
   return hal::read32(base + regs::id::offset) == regs::id::reset ? mailbox_code::ok : mailbox_code::absent;
 }
 
-std::uint64_t mailbox::request_address() const {
+std::uint64_t mailbox::accept(interrupt_line line) {
+  while (regs::request_state::pending.get(hal::read32(base_ + regs::request_state::offset)) == 0) {
+    static_cast<void>(line.wait(0));
+  }
+  posted_ = 0;
+  // The address after the acceptance: a request set in between would be a new one, with an interrupt of its own.
+  hal::write32(base_ + regs::request_state::offset, regs::request_state::pending.set(0, 1));
+  line.complete();
   const std::uint64_t low = hal::read32(base_ + regs::request_lo::offset);
   const std::uint64_t high = hal::read32(base_ + regs::request_hi::offset);
   return high << 32 | low;

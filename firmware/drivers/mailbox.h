@@ -1,9 +1,10 @@
-// Driver of the host mailbox: where the request is, progress events, the end of the run.
+// Driver of the host mailbox: where the request is, progress events, the end of the request.
 #pragma once
 
 #include <cstdint>
 
 #include "dvp_gen/request.h"
+#include "firmware/drivers/interrupts.h"
 
 namespace dvp::drivers {
 
@@ -17,13 +18,14 @@ class mailbox {
   // Codes: ok, absent. After absent no other call may be made.
   [[nodiscard]] mailbox_code probe(std::uint64_t base);
 
-  // Bus address of the request record.
-  std::uint64_t request_address() const;
+  // Blocks, asleep, until the host has set a request; accepts it and returns the bus address of its record. Progress
+  // counts from 0 again.
+  [[nodiscard]] std::uint64_t accept(interrupt_line line);
 
   // Tells the host that the progress record is valid; the host has read it when this returns. Events count from 0.
   void post_progress();
 
-  // Tells the host that the run is over and the result record valid. The last call of a run.
+  // Tells the host that the request is done and the result record valid. The host may set the next request meanwhile.
   void finish(gen::result_code code);
 
  private:

@@ -64,6 +64,7 @@ npu_code npu::start(std::uint64_t ring_address, std::uint32_t entries, std::uint
   hal::write32(base_ + regs::queue::completion_hi::at(queue_number), 0);
   hal::write32(base_ + regs::irq_status::offset, interrupt_causes());
   hal::write32(base_ + regs::irq_enable::offset, interrupt_causes());
+  line_.complete();  // whoever used the block before may have left its request claimed
   hal::write32(base_ + regs::control::offset, regs::control::enable.set(0, 1));
   return npu_code::ok;
 }
@@ -110,11 +111,18 @@ npu_code npu::wait_complete(std::uint32_t index) {
     return npu_code::bad_argument;
   }
   flush();
-  for (;;) {
+  for (bool claimed = false;;) {
     // Clear first, look second: a completion between the two raises the line again and the wait returns at once.
     hal::write32(base_ + regs::irq_status::offset, interrupt_causes());
-    const bool stopped = regs::status::error.get(hal::read32(base_ + regs::status::offset)) != 0;
-    head_ = hal::read32(base_ + regs::queue::head::at(queue_number));
+    if (claimed) {
+      line_.complete();
+    }
+    const bool stopped = queue_stopped();
+    const std::uint32_t now = hal::read32(base_ + regs::queue::head::at(queue_number));
+    if (now != head_) {
+      head_ = now;
+      hal::feed_watchdog();
+    }
     if (complete(index)) {
       hal::fence();
       return npu_code::ok;
@@ -122,15 +130,16 @@ npu_code npu::wait_complete(std::uint32_t index) {
     if (stopped) {
       return npu_code::stopped;
     }
-    if (!hal::wait_for_interrupt(watchdog_us_)) {
-      const std::uint32_t now = hal::read32(base_ + regs::queue::head::at(queue_number));
-      if (now == head_) {
-        // It may have stopped after the look above, with its interrupt just behind the time-out.
-        const bool stopped_since = regs::status::error.get(hal::read32(base_ + regs::status::offset)) != 0;
-        return stopped_since ? npu_code::stopped : npu_code::timeout;
-      }
+    claimed = line_.wait(watchdog_us_);
+    if (!claimed && hal::read32(base_ + regs::queue::head::at(queue_number)) == head_) {
+      // It may have stopped after the look above, with its interrupt just behind the time-out.
+      return queue_stopped() ? npu_code::stopped : npu_code::timeout;
     }
   }
+}
+
+bool npu::queue_stopped() const {
+  return regs::status::error.get(hal::read32(base_ + regs::status::offset)) != 0;
 }
 
 npu_fault npu::fault() const {

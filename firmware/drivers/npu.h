@@ -9,6 +9,7 @@
 
 #include "dvp_gen/descriptor.h"
 #include "dvp_gen/npu_regs.h"
+#include "firmware/drivers/interrupts.h"
 
 namespace dvp::drivers {
 
@@ -39,6 +40,8 @@ class npu {
   static constexpr std::uint32_t fewest_entries = 16;
   static constexpr std::uint32_t most_entries = 1u << 15;
 
+  explicit npu(interrupt_line line) : line_(line) {}
+
   // Identifies the block at `base` and reads its limits. Codes: ok, absent.
   [[nodiscard]] npu_code probe(std::uint64_t base);
   const npu_limits& limits() const { return limits_; }
@@ -66,7 +69,7 @@ class npu {
   // Rings the doorbell for everything submitted. Never blocks.
   void flush();
 
-  // Blocks until descriptor `index` and all before it are complete. Its interrupt flag must be set. Codes: ok,
+  // Blocks, asleep, until descriptor `index` and all before it are complete. Its interrupt flag must be set. Codes: ok,
   // bad_argument (not submitted), stopped, timeout.
   [[nodiscard]] npu_code wait_complete(std::uint32_t index);
 
@@ -85,8 +88,10 @@ class npu {
   };
 
   [[nodiscard]] npu_code submit_bytes(const void* descriptor);
+  bool queue_stopped() const;
   bool complete(std::uint32_t index) const { return static_cast<std::int32_t>(head_ - index) > 0; }
 
+  interrupt_line line_;
   std::uint64_t base_ = 0;
   npu_limits limits_;
   std::span<ring_slot> ring_;

@@ -31,14 +31,27 @@ void write32(std::uint64_t address, std::uint32_t value);
 // main memory. The pointer stays valid for the whole run.
 [[nodiscard]] void* memory(std::uint64_t address, std::uint64_t bytes);
 
-// Blocks until the NPU's interrupt line is high; returns at once when it already is. False after timeout_us of
-// simulated time; 0 waits for ever.
+// Blocks until the external interrupt input of this hart (the interrupt controller's output) is high; returns at once
+// when it already is. The hart sleeps meanwhile. False after timeout_us of simulated time; 0 waits for ever.
 [[nodiscard]] bool wait_for_interrupt(std::uint32_t timeout_us);
 
 [[nodiscard]] std::uint64_t now_ns();
 
 // Tells the cost model that the CPU did `amount` units of `kind`.
 void spend(work kind, std::uint32_t amount);
+
+// Watch-dog of this hart. Started, it must be fed within timeout_us of simulated time again and again, or the machine's
+// own fault path ends the run and says where the hart was; 0 stops it. Feeding a stopped one does nothing. Natively it
+// is up to the installed machine; the platform's time limit stands in for it there.
+void start_watchdog(std::uint32_t timeout_us);
+void feed_watchdog();
+
+// Lets hart `hart` (1 or more; 0 is the one that boots) run `function(argument)`; it sees everything that was written
+// to memory before. False, and nothing runs, when there is no such hart or it has work already. A machine with one hart
+// always answers false.
+[[nodiscard]] bool start_hart(std::uint32_t hart, void (*function)(void*), void* argument);
+// True when the hart's function has returned; the caller then sees everything it wrote.
+[[nodiscard]] bool hart_idle(std::uint32_t hart);
 
 // Orders memory and device accesses before it against those after it.
 void fence();

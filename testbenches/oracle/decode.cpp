@@ -26,11 +26,33 @@ class run {
     const std::size_t steps = s_.steps / (s_.gen_length / s_.block_length);
     for (std::size_t first = prompt_; first < limit_; first += s_.block_length) {
       for (std::size_t i = 0; i < steps; ++i) {
-        const std::size_t count = s_.block_length / steps + (i < s_.block_length % steps ? 1 : 0);
+        const std::size_t count = count_of(i);
         if (count == 0) continue;
         decision d = look(0, tokens_.size(), first, s_.block_length);
         d.by = rule::most_confident;
         d.count = count;
+        settle(d);
+      }
+      if (s_.stop_at_end && end_before(first + s_.block_length) != 0) return answer(end_before(limit_));
+    }
+    return answer(limit_);
+  }
+
+  outcome fast_dllm_v1() {
+    tokens_.resize(limit_, s_.mask);
+    for (std::size_t first = prompt_; first < limit_; first += s_.block_length) {
+      const bool cached = s_.reuse != cache::none;
+      for (std::size_t i = 0; masked(first, s_.block_length) || (cached && i < 2); ++i) {
+        const bool whole = i == 0 || !cached;
+        if (!whole && s_.clear_cache) refresh();
+        const std::size_t from = whole ? 0 : first - (s_.shift_logits ? 1 : 0);
+        const std::size_t to = whole || s_.reuse == cache::prefix ? limit_ : first + s_.block_length;
+        decision d = look(from, to - from, first, s_.block_length);
+        d.by = s_.by;
+        d.count = count_of(i);
+        d.threshold = s_.threshold;
+        d.factor = s_.factor;
+        d.inclusive = s_.inclusive;
         settle(d);
       }
       if (s_.stop_at_end && end_before(first + s_.block_length) != 0) return answer(end_before(limit_));
@@ -49,6 +71,7 @@ class run {
           decision d = look(first, length, sub, s_.sub_block_length);
           d.by = rule::above_threshold;
           d.threshold = s_.threshold;
+          d.inclusive = s_.inclusive;
           settle(d);
         }
       }
@@ -58,8 +81,23 @@ class run {
   }
 
  private:
+  // Bidirectional loops see the whole sequence, whatever rows they work on.
   std::vector<double> forward(std::size_t first, std::size_t rows, std::size_t logits_from) {
-    return net_.forward(std::span(tokens_).subspan(first, rows), first, logits_from - first, cache_);
+    const std::size_t seen = s_.which == loop::fast_dllm_v1 ? tokens_.size() : 0;
+    return net_.forward(std::span(tokens_).subspan(first, rows), first, logits_from - first, cache_, seen);
+  }
+
+  // How many positions step i of a block commits by count.
+  std::size_t count_of(std::size_t i) const {
+    const std::size_t steps = s_.steps / (s_.gen_length / s_.block_length);
+    if (steps == 0) return 0;
+    return s_.block_length / steps + (i < s_.block_length % steps ? 1 : 0);
+  }
+
+  // Keys and values of everything, as they would be without a cache.
+  void refresh() {
+    forward(0, tokens_.size(), tokens_.size() - 1);
+    steps_.push_back({steps_.size(), true, 0, tokens_.size(), {}});
   }
 
   // A forward over `rows` rows and its predictions for the masks among `count` positions from `from`.
@@ -78,7 +116,8 @@ class run {
   }
 
   void settle(const decision& d) {
-    std::vector<commit> commits = by_.choose(d);
+    std::vector<commit> commits;
+    if (!d.candidates.empty()) commits = by_.choose(d);
     for (const commit& c : commits) tokens_[c.position] = c.chosen;
     steps_.push_back({d.forward, false, d.first, d.rows, std::move(commits)});
   }
@@ -151,6 +190,7 @@ settings settings::read(const gguf_file& file) {
   s.gen_length = file.integer("dllm.gen_length");
   if (s.which == loop::llada) {
     s.steps = file.integer("dllm.steps");
+    s.threshold = 0.9;
   } else {
     s.sub_block_length = file.integer("dllm.sub_block_length");
     s.threshold = file.real("dllm.threshold");
@@ -164,9 +204,12 @@ void settings::check() const {
   };
   need(block_length > 0, "the block length is 0");
   need(gen_length > 0, "the generation length is 0");
-  if (which == loop::llada) {
+  if (which != loop::fast_dllm_v2) {
     need(gen_length % block_length == 0, "the generation length is not a multiple of the block length");
-    need(steps > 0 && steps % (gen_length / block_length) == 0, "the steps are not a multiple of the number of blocks");
+    need((which == loop::fast_dllm_v1 && by != rule::most_confident) ||
+             (steps > 0 && steps % (gen_length / block_length) == 0),
+         "the steps are not a multiple of the number of blocks");
+    need(by != rule::next_token, "next_token is not a rule for masks");
   } else {
     need(sub_block_length > 0 && block_length % sub_block_length == 0, "sub-blocks do not divide the block");
   }
@@ -195,10 +238,15 @@ std::vector<commit> own_choice(const decision& d) {
   for (const prediction& p : d.candidates) order.push_back(&p);
   std::stable_sort(order.begin(), order.end(),
                    [](const prediction* a, const prediction* b) { return a->probability > b->probability; });
+  const auto passes = [&](double high, double low) { return high > low || (d.inclusive && high == low); };
   std::size_t count = 1;
   if (d.by == rule::most_confident) count = std::min(d.count, order.size());
   if (d.by == rule::above_threshold) {
-    while (count < order.size() && order[count]->probability > d.threshold) ++count;
+    while (count < order.size() && passes(order[count]->probability, d.threshold)) ++count;
+  }
+  if (d.by == rule::within_factor) {
+    const auto doubt = [&](std::size_t n) { return static_cast<double>(n + 1) * (1 - order[n - 1]->probability); };
+    while (count < order.size() && passes(d.factor, doubt(count + 1))) ++count;
   }
   std::vector<commit> commits;
   for (std::size_t i = 0; i < count; ++i) commits.push_back({order[i]->position, order[i]->best});
@@ -210,7 +258,15 @@ outcome decode(const network& net, const settings& s, const std::vector<token>& 
   s.check();
   if (prompt.empty()) throw std::runtime_error("the prompt is empty");
   run r(net, s, prompt, by);
-  return s.which == loop::llada ? r.llada() : r.fast_dllm_v2();
+  switch (s.which) {
+    case loop::llada:
+      return r.llada();
+    case loop::fast_dllm_v1:
+      return r.fast_dllm_v1();
+    case loop::fast_dllm_v2:
+      break;
+  }
+  return r.fast_dllm_v2();
 }
 
 outcome decode(const network& net, const settings& s, const std::vector<token>& prompt) {

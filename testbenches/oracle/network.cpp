@@ -130,7 +130,7 @@ network network::read(const gguf_file& file) {
 }
 
 std::vector<double> network::attend(const layer_weights& weights, const std::vector<double>& h, std::size_t first,
-                                    key_values::layer& past, std::size_t positions) const {
+                                    std::size_t seen, key_values::layer& past, std::size_t positions) const {
   const std::size_t rows = h.size() / shape.width;
   const std::size_t length = shape.head_length;
   const std::size_t kv_width = shape.kv_heads * length;
@@ -148,7 +148,7 @@ std::vector<double> network::attend(const layer_weights& weights, const std::vec
       past.values[(first + r) * kv_width + i] = v[r * kv_width + i];
     }
   }
-  const std::size_t visible = first + rows;
+  const std::size_t visible = std::max(seen, first + rows);
   std::vector<double> scores(visible);
   std::vector<double> mixed(q.size());
   for (std::size_t r = 0; r < rows; ++r) {
@@ -163,8 +163,9 @@ std::vector<double> network::attend(const layer_weights& weights, const std::vec
 }
 
 std::vector<double> network::forward(std::span<const token> tokens, std::size_t first, std::size_t logits_from,
-                                     key_values& past) const {
-  if (first + tokens.size() > past.positions_) throw std::runtime_error("the sequence outgrows its key cache");
+                                     key_values& past, std::size_t seen) const {
+  if (std::max(seen, first + tokens.size()) > past.positions_)
+    throw std::runtime_error("the sequence outgrows its key cache");
   std::vector<double> x;
   for (const token t : tokens) {
     if (t >= shape.vocabulary) throw std::runtime_error("token " + std::to_string(t) + " is not in the vocabulary");
@@ -173,8 +174,8 @@ std::vector<double> network::forward(std::span<const token> tokens, std::size_t 
   }
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const layer_weights& weights = layers[l];
-    add(x,
-        attend(weights, rms_norm(x, weights.attn_norm, shape.norm_epsilon), first, past.layers_[l], past.positions_));
+    add(x, attend(weights, rms_norm(x, weights.attn_norm, shape.norm_epsilon), first, seen, past.layers_[l],
+                  past.positions_));
     const std::vector<double> h = rms_norm(x, weights.ffn_norm, shape.norm_epsilon);
     std::vector<double> gate = weights.gate.multiply(h);
     const std::vector<double> up = weights.up.multiply(h);

@@ -61,14 +61,15 @@ class network {
   static network read(const gguf_file& file);
 
   // Runs the rows at positions [first, first + tokens.size()). They see one another, whatever their order, and the
-  // positions before them, whose keys and values `past` holds; their own are written there.
-  // Returns logits [tokens.size() - logits_from][vocabulary] of the rows from logits_from on.
+  // positions before them, whose keys and values `past` holds; their own are written there. With `seen` beyond them,
+  // they also see what `past` holds for the positions behind them, up to `seen`. Returns logits [tokens.size() -
+  // logits_from][vocabulary] of the rows from logits_from on.
   std::vector<double> forward(std::span<const token> tokens, std::size_t first, std::size_t logits_from,
-                              key_values& past) const;
+                              key_values& past, std::size_t seen = 0) const;
 
  private:
   std::vector<double> attend(const layer_weights& weights, const std::vector<double>& h, std::size_t first,
-                             key_values::layer& past, std::size_t positions) const;
+                             std::size_t seen, key_values::layer& past, std::size_t positions) const;
 };
 
 }  // namespace dvp::oracle

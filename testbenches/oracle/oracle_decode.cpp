@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -116,6 +117,25 @@ class program {
   settings settings_;
 };
 
+template <class Value>
+Value choice(const char* option, const std::string& text, const std::map<std::string, Value>& values) {
+  const auto found = values.find(text);
+  if (found != values.end()) return found->second;
+  std::string names;
+  for (const auto& [name, value] : values) names += (names.empty() ? "" : ", ") + name;
+  throw std::runtime_error("--" + std::string(option) + " " + text + ": give one of " + names);
+}
+
+loop loop_of(const std::string& text, loop of_model) {
+  const loop asked = choice<loop>(
+      "loop", text,
+      {{"llada", loop::llada}, {"fast_dllm_v1", loop::fast_dllm_v1}, {"fast_dllm_v2", loop::fast_dllm_v2}});
+  if ((asked == loop::fast_dllm_v2) != (of_model == loop::fast_dllm_v2)) {
+    throw std::runtime_error("--loop " + text + " does not suit this model's attention");
+  }
+  return asked;
+}
+
 int run(int argc, char** argv) {
   po::options_description options("oracle_decode: double-precision reference decoder");
   // clang-format off
@@ -129,8 +149,13 @@ int run(int argc, char** argv) {
     ("json", po::value<std::string>(), "write what was decoded, in the format of trajectory.json")
     ("tolerance", po::value<double>()->default_value(0.25), "replay: largest margin of a near-tie, in logits")
     ("gen-length", po::value<std::size_t>(), "tokens to generate, instead of the model's own setting")
-    ("steps", po::value<std::size_t>(), "llada: forwards in all, instead of the model's own setting")
-    ("threshold", po::value<double>(), "qwen2: confidence threshold, instead of the model's own setting")
+    ("steps", po::value<std::size_t>(), "rule count: forwards in all, instead of the model's own setting")
+    ("threshold", po::value<double>(), "rule threshold: instead of the model's own setting, or 0.9")
+    ("loop", po::value<std::string>(), "llada models: llada (default) or fast_dllm_v1")
+    ("cache", po::value<std::string>()->default_value("none"), "fast_dllm_v1: none, prefix or dual")
+    ("rule", po::value<std::string>()->default_value("threshold"), "fast_dllm_v1: count, threshold or factor")
+    ("factor", po::value<double>()->default_value(1), "rule factor: how much may be in doubt together")
+    ("inclusive", "commit at the threshold or factor too, not only beyond it")
     ("stop-at-end", "llada: stop after the block with the end token");
   // clang-format on
   po::variables_map given;
@@ -150,6 +175,14 @@ int run(int argc, char** argv) {
   if (given.count("steps")) s.steps = given["steps"].as<std::size_t>();
   if (given.count("threshold")) s.threshold = given["threshold"].as<double>();
   s.stop_at_end = given.count("stop-at-end") != 0;
+  s.inclusive = given.count("inclusive") != 0;
+  s.factor = given["factor"].as<double>();
+  if (given.count("loop")) s.which = loop_of(given["loop"].as<std::string>(), s.which);
+  s.reuse = choice<cache>("cache", given["cache"].as<std::string>(),
+                          {{"none", cache::none}, {"prefix", cache::prefix}, {"dual", cache::dual}});
+  s.by = choice<rule>(
+      "rule", given["rule"].as<std::string>(),
+      {{"count", rule::most_confident}, {"threshold", rule::above_threshold}, {"factor", rule::within_factor}});
   const program p(file, s);
 
   if (given.count("replay")) {

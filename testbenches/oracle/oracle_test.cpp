@@ -243,6 +243,21 @@ decision candidates(rule by, std::vector<double> probabilities) {
   return d;
 }
 
+TEST(choice, within_factor) {
+  using commits = std::vector<commit>;
+  const auto choose = [](std::vector<double> probabilities, double factor, bool inclusive) {
+    decision d = candidates(rule::within_factor, std::move(probabilities));
+    d.factor = factor;
+    d.inclusive = inclusive;
+    return own_choice(d);
+  };
+  // The second needs more than 1 - 1/3, the third more than 3/4.
+  EXPECT_EQ(choose({0.7, 0.2, 0.75, 0.9}, 1, false), (commits{{12, 2}, {13, 3}}));
+  EXPECT_EQ(choose({0.75, 0.2, 0.75, 0.9}, 1, false), (commits{{10, 0}, {13, 3}})) << "equal is not below";
+  EXPECT_EQ(choose({0.75, 0.2, 0.75, 0.9}, 1, true), (commits{{10, 0}, {12, 2}, {13, 3}}));
+  EXPECT_EQ(choose({0.1, 0.2}, 1, false), (commits{{11, 1}})) << "the best always";
+}
+
 TEST(choice, rules_and_ties) {
   using commits = std::vector<commit>;
   EXPECT_EQ(own_choice(candidates(rule::most_confident, {0.2, 0.8, 0.5, 0.5})), (commits{{11, 1}, {12, 2}}));
@@ -316,6 +331,84 @@ TEST(decode, fast_dllm_v2_ends) {
   EXPECT_THROW(decode(n, s, {4}), std::runtime_error);
 }
 
+settings v1_settings(cache reuse, rule by, bool shifted) {
+  settings s = llada_settings();
+  s.which = loop::fast_dllm_v1;
+  s.reuse = reuse;
+  s.by = by;
+  s.shift_logits = shifted;
+  s.threshold = 0.4;
+  s.factor = 1.5;
+  return s;
+}
+
+TEST(decode, fast_dllm_v1_works_on_the_published_rows) {
+  random_source source;
+  const network n = make_network(source, false, 0.4);
+  for (const bool shifted : {false, true}) {
+    for (const cache reuse : {cache::none, cache::prefix, cache::dual}) {
+      const outcome o = decode(n, v1_settings(reuse, rule::above_threshold, shifted), {4, 5, 6});
+      std::size_t of_block = 0, block = 3;
+      for (const step& s : o.steps) {
+        if (of_block != 0 && s.rows == 15 && reuse != cache::none) {
+          EXPECT_GE(of_block, 2u) << "one more forward after the full one";
+          of_block = 0;
+          block = 9;
+        }
+        const bool whole = of_block == 0 || reuse == cache::none;
+        EXPECT_EQ(s.first, whole ? 0 : block - (shifted ? 1 : 0));
+        EXPECT_EQ(s.first + s.rows, whole || reuse == cache::prefix ? 15 : block + 6);
+        ++of_block;
+      }
+      EXPECT_EQ(std::count(o.tokens.begin(), o.tokens.end(), 1u), 0);
+    }
+  }
+}
+
+TEST(decode, fast_dllm_v1_with_everything_at_once) {
+  random_source source;
+  const network n = make_network(source, false, 0.4);
+  settings s = v1_settings(cache::dual, rule::above_threshold, false);
+  s.threshold = 0;
+  const outcome o = decode(n, s, {4, 5, 6});
+  ASSERT_EQ(o.steps.size(), 4u);
+  EXPECT_EQ(o.steps[0].commits.size(), 6u);
+  EXPECT_EQ(o.steps[1].commits.size(), 0u) << "one more forward, although the block is full";
+}
+
+std::vector<std::vector<commit>> commits_of(const outcome& o) {
+  std::vector<std::vector<commit>> all;
+  for (const step& s : o.steps) {
+    if (!s.commits.empty()) all.push_back(s.commits);
+  }
+  return all;
+}
+
+TEST(decode, fast_dllm_v1_with_a_cleared_cache_is_the_one_without) {
+  random_source source;
+  const network n = make_network(source, false, 0.4);
+  bool stale_differs = false;
+  for (const rule by : {rule::most_confident, rule::above_threshold, rule::within_factor}) {
+    for (const bool shifted : {false, true}) {
+      const outcome plain = decode(n, v1_settings(cache::none, by, shifted), {4, 5, 6});
+      for (const cache reuse : {cache::prefix, cache::dual}) {
+        settings s = v1_settings(reuse, by, shifted);
+        stale_differs |= commits_of(decode(n, s, {4, 5, 6})) != commits_of(plain);
+        s.clear_cache = true;
+        EXPECT_EQ(commits_of(decode(n, s, {4, 5, 6})), commits_of(plain));
+      }
+    }
+  }
+  EXPECT_TRUE(stale_differs) << "else the cache is not used";
+}
+
+TEST(decode, fast_dllm_v1_without_cache_by_count_is_llada) {
+  random_source source;
+  const network n = make_network(source, false, 0.4);
+  EXPECT_EQ(commits_of(decode(n, v1_settings(cache::none, rule::most_confident, false), {4, 5, 6})),
+            commits_of(decode(n, llada_settings(), {4, 5, 6})));
+}
+
 struct recorded {
   network net;
   settings s;
@@ -341,6 +434,38 @@ TEST(replay, accepts_its_own_decode) {
     EXPECT_TRUE(found.errors.empty()) << found.errors[0];
     EXPECT_TRUE(found.disagreements.empty());
     EXPECT_GT(found.decisions, 4u);
+  }
+}
+
+TEST(replay, follows_fast_dllm_v1) {
+  random_source source;
+  const network n = make_network(source, false, 0.4);
+  for (const rule by : {rule::most_confident, rule::above_threshold, rule::within_factor}) {
+    const settings s = v1_settings(cache::dual, by, false);
+    trajectory path{.prompt = {4, 5, 6}, .tokens = {}, .steps = {}};
+    outcome o = decode(n, s, path.prompt);
+    path.tokens = std::move(o.tokens);
+    path.steps = std::move(o.steps);
+    const report same = replay(n, s, path);
+    EXPECT_TRUE(same.errors.empty());
+    EXPECT_TRUE(same.disagreements.empty());
+    if (by == rule::within_factor) {
+      settings other = s;
+      other.factor = 0.5;  // theirs commits more than this allows
+      const report more = replay(n, other, path);
+      ASSERT_FALSE(more.disagreements.empty());
+      EXPECT_GT(more.worst_margin(), 0);
+      other.factor = 2;
+      const report fewer = replay(n, other, path);
+      EXPECT_TRUE(fewer.worst_margin() > 0 || !fewer.errors.empty());
+    }
+    // Without the forward that follows a full one, the counts differ.
+    trajectory cut = path;
+    const auto idle = std::find_if(cut.steps.begin(), cut.steps.end(), [](const step& x) { return x.commits.empty(); });
+    if (idle != cut.steps.end()) {
+      cut.steps.erase(idle);
+      EXPECT_FALSE(replay(n, s, cut).errors.empty());
+    }
   }
 }
 

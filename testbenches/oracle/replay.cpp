@@ -91,7 +91,8 @@ class checking_chooser : public chooser {
     for (const prediction& p : d.candidates) {
       if (is_own(&p) && std::find(chosen.begin(), chosen.end(), &p) == chosen.end()) missing.push_back(&p);
     }
-    if (d.by != rule::above_threshold && chosen.size() != own.size()) {
+    const bool counted = d.by != rule::above_threshold && d.by != rule::within_factor;
+    if (counted && chosen.size() != own.size()) {
       throw derailed(name(d) + " commits " + std::to_string(chosen.size()) + " positions where the rule says " +
                      std::to_string(own.size()));
     }
@@ -104,6 +105,7 @@ class checking_chooser : public chooser {
       for (const prediction* m : missing) {
         for (const prediction* e : extra) widen(found, m->probability, m->log_odds, e->probability, e->log_odds);
       }
+      if (d.by == rule::within_factor) margin_of_count(d, chosen.size(), own.size(), extra, missing, found);
     }
     const auto positions = [](const std::vector<const prediction*>& which) {
       std::vector<std::size_t> result;
@@ -131,6 +133,28 @@ class checking_chooser : public chooser {
     }
     for (const prediction* e : extra) {
       if (e != best || !best_is_extra) widen(found, tau, tau_odds, e->probability, e->log_odds);
+    }
+  }
+
+  // The factor rule asks the n-th candidate for more than 1 - factor / (n + 1).
+  void margin_of_count(const decision& d, std::size_t theirs, std::size_t own,
+                       const std::vector<const prediction*>& extra, const std::vector<const prediction*>& missing,
+                       disagreement& found) const {
+    const auto bar = [&](std::size_t n) { return 1 - d.factor / static_cast<double>(n + 1); };
+    const auto odds = [](double p) { return std::log(p / (1 - p)); };
+    if (theirs > own && bar(theirs) > 0) {
+      for (const prediction* e : extra) {
+        widen(found, bar(theirs), odds(bar(theirs)), e->probability, e->log_odds);
+      }
+    }
+    if (theirs < own && bar(theirs + 1) > 0) {
+      for (const prediction* m : missing) {
+        widen(found, m->probability, m->log_odds, bar(theirs + 1), odds(bar(theirs + 1)));
+      }
+    }
+    // A bar that everything passes leaves nothing to measure.
+    if (theirs < own && bar(theirs + 1) <= 0) {
+      throw derailed(name(d) + " commits fewer positions than the factor rule always allows");
     }
   }
 

@@ -112,6 +112,28 @@ class BadInput(unittest.TestCase):
                 path = self.config(lambda document: document["memory"].update(change), base="reference")
                 self.refuse(USAGE, ["changed.json", *phrases], "run", "--prompt", "Compute 1+2", "--config", path)
 
+    def test_decode_settings(self):
+        llada, fdllm2, v1 = "tiny-llada", "tiny-fdllm2", "decode.loop=fast_dllm_v1"
+        dual = (v1, "decode.cache=dual")
+        table = [
+            (llada, ["decode.cache=dual"], ["decode.cache", "fast_dllm_v1"]),
+            (llada, ["decode.loop=fast_dllm_v3"], ["decode.loop"]),
+            (llada, ["decode.rule=factor"], ["decode.rule", "fast_dllm_v1"]),
+            (llada, [v1, "decode.mbsd.trigger=4"], ["decode.mbsd.trigger", "dual"]),
+            (llada, [*dual, "decode.mbsd.trigger=65"], ["decode.mbsd.trigger"]),
+            (llada, [*dual, "decode.mbsd.look_ahead=33"], ["decode.mbsd.look_ahead"]),
+            (llada, [*dual, "decode.mbsd.latency=[[8,5],[8,6]]"], ["decode.mbsd.latency", "[8, 6]"]),
+            (llada, [*dual, "decode.mbsd.latency=[[8,5],[9,4]]"], ["decode.mbsd.latency", "[9, 4]"]),
+            (llada, ["decode.edit.steps=65"], ["decode.edit.steps"]),
+            (fdllm2, [v1], ["decode.loop", "tiny-fdllm2 is block-causal"]),
+            (fdllm2, ["decode.rule=count"], ["decode.rule", "block-causal"]),
+            (fdllm2, ["decode.edit.threshold=0.9"], ["decode.edit.threshold", "block-causal"]),
+        ]
+        for model, settings, phrases in table:
+            with self.subTest(settings=settings):
+                overrides = [word for setting in settings for word in ("--set", setting)]
+                self.refuse(USAGE, phrases, "run", "--prompt", "Compute 1+2", "--config", "fixed", "--model", model, *overrides)
+
     def test_overrides_and_files(self):
         prompt = ("run", "--prompt", "Compute 1+2")
         broken = self.scratch / "broken.json"
@@ -153,6 +175,15 @@ class BadInput(unittest.TestCase):
         refused, answered = json.loads((out / "stats.json").read_text())["answers"]
         self.assertEqual((refused["tokens"]["generated"], refused["array"]["macs"]), (0, 0))
         self.assertGreater(answered["array"]["macs"], 0)
+
+    def test_a_file_named_twice(self):
+        prompts = self.scratch / "prompts.jsonl"
+        prompts.write_text('{"prompt": "Compute 1+2"}\n')
+        self.refuse(USAGE, ["--trace-registers", "--prompts"], "run", "--prompts", prompts, "--trace-registers",
+                    self.scratch / "." / "prompts.jsonl")
+        self.assertIn("Compute", prompts.read_text())
+        self.refuse(USAGE, ["--out", "--trace-registers"], "run", "--prompts", prompts, "--out", self.scratch,
+                    "--trace-registers", self.scratch / "stats.json")
 
     def test_nothing_half_written(self):
         out = self.scratch / "out"

@@ -36,13 +36,13 @@ file_map::file_map(const std::string& path) {
                      cause == ENOENT ? "check the path" : "");
   }
   if (S_ISDIR(about.st_mode)) {
-    throw load_error(path, "", "is a directory", "name a .gguf file in it");
+    throw load_error(path, "", "is a directory", "name a file in it");
   }
   if (!S_ISREG(about.st_mode)) {
-    throw load_error(path, "", "is not a regular file", "copy the model to a file first");
+    throw load_error(path, "", "is not a regular file", "copy it to a file first");
   }
   if (about.st_size == 0) {
-    throw load_error(path, "", "is empty", "the download may have failed");
+    throw load_error(path, "", "is empty", "build, copy or download it again");
   }
   const auto size = static_cast<std::size_t>(about.st_size);
   void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);

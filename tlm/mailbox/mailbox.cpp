@@ -1,5 +1,7 @@
 #include "tlm/mailbox/mailbox.h"
 
+#include <utility>
+
 #include "dvp_gen/mailbox_bank.h"
 #include "dvp_gen/mailbox_regs.h"
 
@@ -7,29 +9,32 @@ namespace dvp::mailbox {
 
 namespace reg = gen::mailbox;
 
-mailbox::mailbox(const sc_core::sc_module_name& name) : sc_module(name), socket("socket"), registers_(reg::bank) {
-  socket.register_b_transport(this, &mailbox::transport);
-  socket.register_transport_dbg(this, &mailbox::debug);
+mailbox::mailbox(const sc_core::sc_module_name& name) : register_target(name, reg::bank), interrupt("interrupt") {
+  SC_HAS_PROCESS(mailbox);
+  SC_METHOD(drive_interrupt);
+  sensitive << state_changed_;
   registers_.on_write(reg::progress::offset, [this](std::uint32_t value) {
     if (progress_) progress_(reg::progress::sequence.get(value));
   });
   registers_.on_write(reg::finish::offset, [this](std::uint32_t value) {
     if (finish_) finish_(reg::finish::code.get(value));
   });
+  registers_.on_write(reg::request_state::offset, [this](std::uint32_t value) {
+    state_changed_.notify(sc_core::SC_ZERO_TIME);
+    if (reg::request_state::pending.get(value) != 0 && std::exchange(offered_, false) && accept_) accept_();
+  });
 }
 
 void mailbox::set_request(std::uint64_t address) {
   registers_.set(reg::request_lo::offset, static_cast<std::uint32_t>(address));
   registers_.set(reg::request_hi::offset, static_cast<std::uint32_t>(address >> 32));
+  registers_.set(reg::request_state::offset, reg::request_state::pending.set(0, 1));
+  offered_ = true;
+  state_changed_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void mailbox::transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
-  payload.set_response_status(registers_.access(payload, false));
-}
-
-unsigned mailbox::debug(tlm::tlm_generic_payload& payload) {
-  payload.set_response_status(registers_.access(payload, true));
-  return payload.is_response_ok() ? payload.get_data_length() : 0;
+void mailbox::drive_interrupt() {
+  interrupt.write(reg::request_state::pending.get(registers_.get(reg::request_state::offset)) != 0);
 }
 
 }  // namespace dvp::mailbox

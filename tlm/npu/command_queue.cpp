@@ -36,6 +36,12 @@ bool command_queue::is_busy() const {
   return has_backlog() || !notices_.empty() || std::any_of(window_.begin(), window_.end(), in_work);
 }
 
+void command_queue::count_fetched(const descriptor_view& descriptor) {
+  for (const std::byte byte : descriptor.bytes) {
+    fetched_hash_ = (fetched_hash_ ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3;
+  }
+}
+
 in_flight& command_queue::append(const descriptor_view& descriptor) {
   in_flight& item = window_.emplace_back();
   item.descriptor = descriptor;
@@ -167,6 +173,7 @@ void command_queue::clear() {
   ring_ = {};
   head_ = 0;
   tail_ = 0;
+  fetched_hash_ = hash_start;
   stopped_ = false;
   error_index_ = 0;
   error_ = error_code::none;

@@ -78,6 +78,12 @@ class command_queue {
   gen::npu::error_code error() const { return error_; }
   std::uint64_t error_index() const { return error_index_; }
 
+  // A descriptor came out of the ring, in order.
+  void count_fetched(const descriptor_view& descriptor);
+  // FNV-1a, 64 bits, over the bytes of every descriptor fetched since the last clear(): the same for two programs that
+  // ask the block for the same.
+  std::uint64_t fetched_hash() const { return fetched_hash_; }
+
   // The next descriptor in order enters the window. The reference holds until the head passes it or clear().
   in_flight& append(const descriptor_view& descriptor);
   // The same for a fence, which may be done at once.
@@ -120,6 +126,9 @@ class command_queue {
   std::deque<notice> notices_;
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
+  static constexpr std::uint64_t hash_start = 0xcbf29ce484222325;
+
+  std::uint64_t fetched_hash_ = hash_start;
   bool stopped_ = false;
   std::uint64_t error_index_ = 0;
   gen::npu::error_code error_ = gen::npu::error_code::none;  // as made public

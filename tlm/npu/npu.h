@@ -68,6 +68,9 @@ class npu : public sc_core::sc_module {
     return parts_.counts.cycles_in(engine, state, parts_.clock.now());
   }
 
+  // Over the descriptors of a queue since the last reset; see command_queue.
+  std::uint64_t fetched_hash(std::uint32_t queue) const { return queues_.at(queue)->fetched_hash(); }
+
   // Writes the figures since the last reset, below the module's base name: counters.<counter>,
   // engines.<engine>.{idle,waiting,blocked,busy}_cycles, descriptors.<opcode>, array_jobs. Done by itself at the end of
   // the simulation.
@@ -82,6 +85,8 @@ class npu : public sc_core::sc_module {
   tlm::tlm_sync_enum memory_answered(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   void end_of_simulation() override { update_figures(); }
   void drive_interrupt();
+  void time_is_due() { parts_.reset.come_due(); }
+  void wake_processes() { parts_.reset.wake_up(); }
 
   void make_engines();
   void make_queues();

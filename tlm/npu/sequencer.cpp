@@ -72,6 +72,7 @@ void sequencer::serve_batch() {
     queue_.fail(first, {}, error_code::bus_error, parts_.clock.now());
     return;
   }
+  for (std::uint64_t i = 0; i < count; ++i) queue_.count_fetched(batch_[i]);
   for (std::uint64_t i = 0; i < count && !queue_.stopped(); ++i) {
     parts_.wait_cycles(parts_.config.dispatch_cycles);
     if (!dispatch(batch_[i])) return;

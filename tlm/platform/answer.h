@@ -38,10 +38,11 @@ struct answer {
   std::vector<std::uint32_t> tokens;  // prompt and answer
   std::uint32_t prompt_tokens = 0;
   std::string text;            // the answer up to its end token
-  std::uint64_t begin_ps = 0;  // simulated
+  std::uint64_t begin_ps = 0;  // simulated: the firmware accepted the request
   std::uint64_t end_ps = 0;
   std::vector<forward_record> forwards;
-  nlohmann::ordered_json figures;  // every counter of the platform, over this request alone
+  std::vector<std::uint64_t> descriptor_hashes;  // by queue, over every descriptor fetched; empty when there was none
+  nlohmann::ordered_json figures;                // every counter of the platform, over this request alone
 
   bool ok() const { return fault.empty() && result.code == gen::result_code::ok; }
   bool right() const { return ok() && request.expected && *request.expected == text; }

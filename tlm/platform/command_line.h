@@ -2,8 +2,13 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
 #include <string>
+#include <type_traits>
 #include <vector>
+
+#include "tlm/platform/files.h"
 
 namespace dvp::platform {
 
@@ -12,5 +17,29 @@ namespace dvp::platform {
 boost::program_options::variables_map parse_command_line(
     const std::vector<std::string>& arguments, const boost::program_options::options_description& options,
     const boost::program_options::positional_options_description& positional, const std::string& command);
+
+// The text of an option that was given.
+inline std::string option_text(const boost::program_options::variables_map& given, const char* option) {
+  return given[option].as<std::string>();
+}
+
+// The same as a number from `least` to `most`; usage_error saying what the option `takes` for anything else.
+template <class Number>
+Number option_number(const boost::program_options::variables_map& given, const char* option, Number least, Number most,
+                     const char* takes) {
+  const std::string text = option_text(given, option);
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  bool in_range = error == std::errc() && end == text.data() + text.size() && value >= least && value <= most;
+  if constexpr (std::is_floating_point_v<Number>) in_range = in_range && std::isfinite(value);
+  if (!in_range) throw usage_error(std::string("--") + option + " " + text + ": takes " + takes);
+  return value;
+}
+
+// usage_error for an option that was given although what it needs is not `met`: nothing would read it.
+inline void refuse_idle(const boost::program_options::variables_map& given, const char* option, bool met,
+                        const char* why) {
+  if (given.count(option) != 0 && !met) throw usage_error(std::string("--") + option + ": has no effect " + why);
+}
 
 }  // namespace dvp::platform

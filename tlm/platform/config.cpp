@@ -8,6 +8,7 @@
 #include "firmware/hal/hal.h"
 #include "tlm/core/nearest_word.h"
 #include "tlm/core/strict_json.h"
+#include "tlm/platform/core_choice.h"
 #include "tlm/platform/files.h"
 #include "tlm/platform/memory_overrides.h"
 #include "tlm/platform/schema_check.h"
@@ -17,6 +18,8 @@ namespace dvp::platform {
 namespace {
 
 using nlohmann::ordered_json;
+
+const ordered_json::json_pointer core_path("/cpu/rv64/core");
 
 ordered_json parse_json(const std::string& text, const std::string& file) {
   try {
@@ -71,6 +74,10 @@ void apply_override(ordered_json& document, const std::string& assignment) {
     override_described_memory(document["memory"]["config"],
                               assignment.substr(described.size(), equals - described.size()), assignment);
     return;
+  }
+  constexpr std::string_view core = "cpu.rv64.core.";
+  if (assignment.substr(0, equals).starts_with(core) && document.contains(core_path)) {
+    document[core_path] = described_core(document[core_path]);
   }
   ordered_json* place = &document;
   std::size_t begin = 0;
@@ -218,7 +225,7 @@ memory_choice memory_from(const ordered_json& json, const std::string& file, con
   return choice;
 }
 
-cpu::native_cpu_config cpu_from(const ordered_json& json, const std::string& file) {
+cpu::native_cpu_config native_from(const ordered_json& json, const std::string& file) {
   cpu::native_cpu_config config;
   config.clock_hz = json["clock_hz"];
   config.register_access_cycles = json["register_access_cycles"];
@@ -226,6 +233,16 @@ cpu::native_cpu_config cpu_from(const ordered_json& json, const std::string& fil
   const auto cycles = table_from(json["work_cycles"], names, file, "cpu.work_cycles");
   for (std::size_t i = 0; i < names.size(); ++i) config.work.push_back({names[i], cycles[i]});
   return config;
+}
+
+rv64_choice rv64_from(const ordered_json& json, const std::string& file) {
+  rv64_choice choice;
+  choice.harts = json["harts"];
+  choice.hart.clock_hz = json["clock_hz"];
+  choice.hart.quantum = nanoseconds(json["quantum_ns"]);
+  choice.hart.direct_memory = json["direct_memory"];
+  choice.hart.costs = cost_model_from(json["core"], file);
+  return choice;
 }
 
 }  // namespace
@@ -236,6 +253,9 @@ platform_config load_config(const std::string& name_or_path, const std::vector<s
   platform_config config;
   config.source = parse_json(read_text(path), file);
   for (const auto& assignment : overrides) apply_override(config.source, assignment);
+  if (config.source.contains(core_path)) {
+    config.source[core_path] = described_core(config.source[core_path]);
+  }
 
   const auto schema_path = data_root() / "tlm/platform/configs/config.schema.json";
   check_against_schema(config.source, parse_json(read_text(schema_path), "config.schema.json"), file);
@@ -246,10 +266,12 @@ platform_config load_config(const std::string& name_or_path, const std::vector<s
   config.npu = npu_from(json["npu"], file);
   config.memory = memory_from(json["memory"], file, path.parent_path().string(), config.npu);
   config.npu.memory_non_blocking = config.memory.lpddr5.has_value();
-  config.cpu = cpu_from(json["cpu"], file);
+  config.seat = json["cpu"]["seat"] == "rv64" ? cpu_choice::rv64 : cpu_choice::native;
+  config.native = native_from(json["cpu"], file);
+  config.rv64 = rv64_from(json["cpu"]["rv64"], file);
   config.bus_latency = nanoseconds(json["bus"]["latency_ns"]);
-  config.row_tile = json["decode"]["row_tile"];
-  config.watchdog_us = json["decode"]["watchdog_us"];
+  config.uart_bits_per_second = json["uart"]["bits_per_second"];
+  config.decode = decode_from(json["decode"], file);
   return config;
 }
 

@@ -8,11 +8,21 @@
 #include <vector>
 
 #include "tlm/cpu/native_cpu.h"
+#include "tlm/cpu/rv64/rv64_cpu.h"
 #include "tlm/lpddr5/config/memory_config.h"
 #include "tlm/memory/simple_memory.h"
 #include "tlm/npu/npu_config.h"
+#include "tlm/platform/decode_config.h"
 
 namespace dvp::platform {
+
+enum class cpu_choice { native, rv64 };
+
+// The RV64 seat: so many harts, all alike but for their number.
+struct rv64_choice {
+  std::uint32_t harts = 1;
+  cpu::rv64::rv64_cpu_config hart;
+};
 
 // What sits in the memory seat.
 struct memory_choice {
@@ -26,10 +36,12 @@ struct platform_config {
   std::string description;
   npu::npu_config npu;
   memory_choice memory;
-  cpu::native_cpu_config cpu;
+  cpu_choice seat = cpu_choice::native;
+  cpu::native_cpu_config native;
+  rv64_choice rv64;
   sc_core::sc_time bus_latency;
-  std::uint32_t row_tile = 0;     // rows; 0: the firmware's choice
-  std::uint32_t watchdog_us = 0;  // simulated; 0: never
+  std::uint32_t uart_bits_per_second = 0;
+  decode_config decode;
   nlohmann::ordered_json source;  // the document as it was used, overrides applied
 };
 

@@ -5,6 +5,7 @@
 
 #include "dvp_gen/request.h"
 #include "dvp_gen/system.h"
+#include "tlm/platform/decode_config.h"
 #include "tlm/platform/files.h"
 
 namespace dvp::platform {
@@ -26,7 +27,8 @@ dram_layout place_in_dram(const gen::image_header& model, std::uint64_t image_by
     next += round_up(bytes);
     return address;
   };
-  layout.request = take(sizeof(gen::request_record));
+  layout.request = take(sizeof(gen::request_record) + most_latency_entries * sizeof(gen::latency_entry));
+  layout.latencies = layout.request + sizeof(gen::request_record);
   layout.result = take(sizeof(gen::result_record));
   layout.progress = take(sizeof(gen::progress_record));
   layout.tokens_capacity = model.context;

@@ -14,6 +14,7 @@ struct dram_layout {
   std::uint64_t tokens = 0;
   std::uint32_t tokens_capacity = 0;
   std::uint64_t request = 0, result = 0, progress = 0;
+  std::uint64_t latencies = 0;  // behind the request: most_latency_entries records
 };
 
 // Areas follow one another from the start of DRAM, each on a 4 KiB border; the work area takes what is left up to

@@ -1,5 +1,7 @@
 #include "tlm/platform/figures.h"
 
+#include <type_traits>
+
 namespace dvp::platform {
 
 namespace {
@@ -48,11 +50,21 @@ const ordered_json* find(const ordered_json& tree, std::string_view path) {
 }  // namespace
 
 ordered_json difference(const ordered_json& after, const ordered_json& before) {
-  return combine(after, before, [](auto a, auto b) { return a - b; });
+  // A counter that a model corrected downwards counts nothing.
+  return combine(after, before,
+                 [](auto a, auto b) { return a > b || std::is_floating_point_v<decltype(a)> ? a - b : decltype(a){}; });
 }
 
 ordered_json sum(const ordered_json& a, const ordered_json& b) {
   return combine(a, b, [](auto x, auto y) { return x + y; });
+}
+
+void settle_idle(ordered_json& figures, std::uint32_t channels) {
+  std::uint64_t counted = count_at(figures, "memory.busy_ps");
+  for (const auto& item : figures["memory"]["idle"].items()) counted += item.value().get<std::uint64_t>();
+  const std::uint64_t time = count_at(figures, "memory.elapsed_ps") * channels;
+  ordered_json& without = figures["memory"]["idle"]["no_request_ps"];
+  if (time > counted) without = without.get<std::uint64_t>() + (time - counted);
 }
 
 std::uint64_t count_at(const ordered_json& tree, std::string_view path) {

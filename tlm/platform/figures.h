@@ -13,6 +13,10 @@ nlohmann::ordered_json difference(const nlohmann::ordered_json& after, const nlo
 // The sum, leaf by leaf, of two trees.
 nlohmann::ordered_json sum(const nlohmann::ordered_json& a, const nlohmann::ordered_json& b);
 
+// An LPDDR5 memory of so many channels counts a gap on its data bus when the next burst ends it. Counts the gap that is
+// open now as well, as without request, so that whatever follows is not charged with it.
+void settle_idle(nlohmann::ordered_json& figures, std::uint32_t channels);
+
 // Leaf at a dotted path; 0 when the tree has none.
 std::uint64_t count_at(const nlohmann::ordered_json& tree, std::string_view path);
 double value_at(const nlohmann::ordered_json& tree, std::string_view path);

@@ -53,6 +53,10 @@ fs::path find_config(const std::string& name_or_path) {
   return find_shipped(name_or_path, data_root() / "tlm/platform/configs", ".json", "configuration");
 }
 
+fs::path find_core(const std::string& name_or_path) {
+  return find_shipped(name_or_path, data_root() / "tlm/platform/configs/cores", ".json", "core");
+}
+
 fs::path find_model(const std::string& name_or_path) {
   return find_shipped(name_or_path, data_root() / "firmware/models", ".gguf", "model");
 }

@@ -18,9 +18,10 @@ class usage_error : public std::runtime_error {
 // The folder with tlm/platform/configs and firmware/models: $DVP_DATA, else the source tree this was built from.
 std::filesystem::path data_root();
 
-// A path as given when it names a file, else the shipped configuration or model of that name.
+// A path as given when it names a file, else the shipped configuration, core or model of that name.
 // usage_error, listing the shipped names, when there is neither.
 std::filesystem::path find_config(const std::string& name_or_path);
+std::filesystem::path find_core(const std::string& name_or_path);
 std::filesystem::path find_model(const std::string& name_or_path);
 
 std::vector<std::string> shipped_names(const std::filesystem::path& folder, std::string_view extension);

@@ -1,4 +1,5 @@
 // dllm-vp: the program. Finds the subcommand and turns exceptions into one sentence and an exit code.
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <systemc>
@@ -8,6 +9,7 @@
 #include "tlm/loader/tokenizer.h"
 #include "tlm/platform/commands.h"
 #include "tlm/platform/files.h"
+#include "tlm/platform/interruption.h"
 #include "tlm/platform/version.h"
 
 namespace {
@@ -20,6 +22,7 @@ struct command {
 
 constexpr command commands[] = {
     {"run", "answer prompts on the simulated chip", dvp::platform::run_command},
+    {"boot", "run a bare-metal RV64 program on the simulated chip", dvp::platform::boot_command},
     {"dram", "play traffic into an LPDDR5 memory and show what it cost", dvp::platform::dram_command},
     {"check-array", "compare the RTL array with the model on random tiles", dvp::platform::check_array_command},
     {"inspect", "show what is in a model file", dvp::platform::inspect_command},
@@ -53,6 +56,14 @@ int dispatch(const std::vector<std::string>& arguments) {
                                    (close.empty() ? "dllm-vp --help lists them" : "did you mean " + close + "?"));
 }
 
+// A reader of the output would take a part of it for the whole.
+int with_output_whole(int code) {
+  std::cout.flush();
+  const bool whole = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && !std::cout.fail();
+  if (whole || code != dvp::platform::exit_ok) return code;
+  throw std::runtime_error("standard output: could not be written whole; is the disk full?");
+}
+
 }  // namespace
 
 // Replaces the library's main: its banner would come before whatever the user asked for.
@@ -65,7 +76,7 @@ int sc_main(int argc, char* argv[]) {
   // Nor should its notices about stopping.
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
   try {
-    return dispatch({argv + 1, argv + argc});
+    return with_output_whole(dispatch({argv + 1, argv + argc}));
   } catch (const dvp::platform::usage_error& error) {
     std::cerr << "dllm-vp: " << error.what() << '\n';
     return dvp::platform::exit_usage;
@@ -77,6 +88,6 @@ int sc_main(int argc, char* argv[]) {
     return dvp::platform::exit_model;
   } catch (const std::exception& error) {
     std::cerr << "dllm-vp: " << error.what() << '\n';
-    return dvp::platform::exit_fault;
+    return dvp::platform::interruption::exit_code().value_or(dvp::platform::exit_fault);
   }
 }

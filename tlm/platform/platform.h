@@ -1,45 +1,90 @@
-// The reference platform, wired from the address map: CPU seat, bus, NPU, memory seat, mailbox.
+// The reference platform, wired from the address map.
 //
-//        firmware
-//           |
-//      native_cpu ──> bus ──> mailbox
-//                      |└───> NPU registers ── irq ──> native_cpu
-//        NPU DMA ───> bus ──> memory
+//       firmware
+//          |
+//      cpu_seat ──> bus ──┬──> boot ROM, SRAM ("firmware"), CLINT, finisher
+//       ^  ^  ^           ├──> mailbox ── irq ──┐
+//       |  |  └── CLINT   ├──> UART ───── irq ──┼──> PLIC
+//       |  └───── PLIC    ├──> NPU registers ───┘
+//       |                 └──> memory seat
+//       |                        ^
+//       |     NPU DMA ──> bus ───┘
 //
-// One platform per process: the SystemC kernel elaborates once.
+// Both CPU seats see the same devices and the same interrupts. One platform per process: the SystemC kernel elaborates
+// once.
 #pragma once
 
-#include <functional>
+#include <deque>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <systemc>
+#include <vector>
 
+#include "dvp_gen/finisher_regs.h"
 #include "tlm/array/array_seat.h"
+#include "tlm/boot_rom/boot_rom.h"
+#include "tlm/clint/clint.h"
 #include "tlm/core/bus.h"
 #include "tlm/core/memory_seat.h"
 #include "tlm/core/statistics.h"
 #include "tlm/core/timeline.h"
-#include "tlm/cpu/native_cpu.h"
+#include "tlm/finisher/finisher.h"
 #include "tlm/mailbox/mailbox.h"
+#include "tlm/memory/simple_memory.h"
 #include "tlm/npu/npu.h"
 #include "tlm/platform/config.h"
+#include "tlm/platform/cpu_seat.h"
+#include "tlm/plic/plic.h"
+#include "tlm/uart/uart.h"
 
 namespace dvp::platform {
 
+class rv64_seat;
+
+// What the program on the CPU wrote to the finisher.
+struct finish {
+  gen::finisher::outcome outcome = gen::finisher::outcome::pass;
+  std::uint32_t code = 0;
+  nlohmann::ordered_json figures;  // then: a hart may still execute a little until it meets the end
+};
+
 class platform : public sc_core::sc_module {
  public:
-  // array, figures and timeline outlive the platform; firmware runs on the CPU seat.
+  // array, console, figures and timeline outlive the platform. entry: where the harts of the RV64 seat go.
   platform(const sc_core::sc_module_name& name, const platform_config& config, array::array_seat& array,
-           std::function<void()> firmware, core::statistics& figures, core::timeline& timeline);
+           uart::console& console, std::uint64_t entry, core::statistics& figures, core::timeline& timeline);
+  ~platform() override;
 
+  // The seat that the configuration names; `rv64` is the same, or null for the other one.
+  const std::unique_ptr<cpu_seat> cpu;
+  rv64_seat* const rv64;
   // The model that the configuration names.
   const std::unique_ptr<core::memory_seat> memory;
+  memory::simple_memory sram;
   core::bus bus;
+  boot_rom::boot_rom boot_rom;
+  clint::clint clint;
+  plic::plic plic;
+  uart::uart uart;
+  finisher::finisher finisher;
   mailbox::mailbox mailbox;
   npu::npu npu;
-  cpu::native_cpu cpu;
+
+  // The register banks of all devices.
+  std::vector<core::register_bank*> banks();
+  // Set when the program ended the simulation through the finisher.
+  const std::optional<finish>& finished() const { return finished_; }
 
  private:
-  sc_core::sc_signal<bool> npu_interrupt_;
+  void connect_bus();
+  void connect_interrupts();
+
+  std::optional<finish> finished_;
+  std::deque<hart_lines> lines_;  // by hart
+  sc_core::sc_signal<bool> npu_line_;
+  sc_core::sc_signal<bool> mailbox_line_;
+  sc_core::sc_signal<bool> uart_line_;
 };
 
 }  // namespace dvp::platform

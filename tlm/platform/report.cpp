@@ -190,6 +190,22 @@ void write_energy(std::ostream& out, const ordered_json& energy) {
   out << ")\n";
 }
 
+void write_cpu(std::ostream& out, const ordered_json& stats) {
+  const auto& rv64 = stats["configuration"]["cpu"]["rv64"];
+  const auto& counters = stats["total"]["counters"];
+  double instructions = 0, asleep_ps = 0;
+  const std::uint32_t harts = rv64["harts"];
+  for (std::uint32_t h = 0; h < harts; ++h) {
+    const auto& cpu = counters["cpu" + std::to_string(h)];
+    instructions += cpu["instructions"].get<double>();
+    asleep_ps += cpu["sleep_ps"].get<double>();
+  }
+  const double time_ps = stats["total"]["latency_us"].get<double>() * 1e6 * harts;
+  out << "  cpu         rv64, " << harts << (harts == 1 ? " hart" : " harts") << ", core "
+      << rv64["core"]["name"].get<std::string>() << std::setprecision(1) << ": " << instructions * 1e-6
+      << " M instructions, asleep " << 100 * ratio(asleep_ps, time_ps) << " % of the time\n";
+}
+
 std::string grouped_bytes(double bytes) {
   const char* units[] = {"B", "kB", "MB", "GB", "TB"};
   std::size_t unit = 0;
@@ -200,6 +216,10 @@ std::string grouped_bytes(double bytes) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(unit == 0 ? 0 : 1) << bytes << ' ' << units[unit];
   return text.str();
+}
+
+ordered_json drafts_of(std::uint64_t offered, std::uint64_t accepted, std::uint64_t rejected) {
+  return {{"offered", offered}, {"accepted", accepted}, {"rejected", rejected}};
 }
 
 }  // namespace
@@ -216,11 +236,13 @@ ordered_json make_stats(const platform_config& config, const loaded_model& model
                     {"width", model.header().width},
                     {"vocabulary", model.header().vocabulary}};
   stats["array_seat"] = name_of(options.array);
+  stats["cpu_seat"] = name_of(config.seat);
   stats["decode"] = {
       {"generate_tokens", decode.generate_tokens}, {"steps", decode.steps}, {"threshold", decode.threshold},
       {"temperature", decode.temperature},         {"seed", decode.seed},   {"stop_at_end", decode.stop_at_end}};
 
   ordered_json all_figures;
+  std::uint64_t offered = 0, accepted = 0, rejected = 0, edits = 0;
   std::uint64_t duration_ps = 0, generated = 0, forwards = 0, denoise = 0, committed = 0, right = 0, scored = 0, ok = 0;
   ordered_json list = ordered_json::array();
   for (const auto& a : answers) {
@@ -239,7 +261,11 @@ ordered_json make_stats(const platform_config& config, const loaded_model& model
     item["tokens"] = {{"prompt", a.prompt_tokens}, {"generated", a.generated()}, {"committed", a.result.committed}};
     item["rows"] = a.result.rows;
     item["blocks"] = a.result.blocks;
+    item["drafts"] = drafts_of(a.result.drafts_offered, a.result.drafts_accepted, a.result.drafts_rejected);
+    item["edits"] = a.result.edits;
     item["descriptors"] = a.result.descriptors;
+    item["descriptor_hashes"] = ordered_json::array();
+    for (const std::uint64_t hash : a.descriptor_hashes) item["descriptor_hashes"].push_back(hexadecimal(hash));
     item["state_hash"] = hexadecimal(a.result.state_hash);
     item.update(
         costs(config, a.figures, ps, a.generated(), a.result.forwards, a.result.denoise_forwards, a.result.committed));
@@ -251,6 +277,10 @@ ordered_json make_stats(const platform_config& config, const loaded_model& model
     forwards += a.result.forwards;
     denoise += a.result.denoise_forwards;
     committed += a.result.committed;
+    offered += a.result.drafts_offered;
+    accepted += a.result.drafts_accepted;
+    rejected += a.result.drafts_rejected;
+    edits += a.result.edits;
     ok += a.ok() ? 1 : 0;
   }
   ordered_json total;
@@ -258,6 +288,8 @@ ordered_json make_stats(const platform_config& config, const loaded_model& model
   total["answered"] = ok;
   if (scored != 0) total["score"] = {{"right", right}, {"of", scored}};
   total["tokens_generated"] = generated;
+  total["drafts"] = drafts_of(offered, accepted, rejected);
+  total["edits"] = edits;
   total.update(costs(config, all_figures, duration_ps, generated, forwards, denoise, committed));
   total["counters"] = all_figures;
   stats["total"] = std::move(total);
@@ -304,6 +336,11 @@ std::string make_summary(const ordered_json& stats, double wall_seconds) {
   out << "  model       " << stats["model"]["name"].get<std::string>() << ", " << total["prompts"] << " prompt"
       << (prompts == 1 ? "" : "s") << ", array: " << stats["array_seat"].get<std::string>()
       << ", platform: " << stats["configuration"]["name"].get<std::string>() << '\n';
+  if (stats["cpu_seat"] == name_of(cpu_choice::rv64)) write_cpu(out, stats);
+  if (const auto& drafts = total["drafts"]; drafts["offered"] != 0) {
+    out << "  drafts      " << drafts["offered"] << " offered, " << drafts["accepted"] << " accepted, "
+        << drafts["rejected"] << " rejected\n";
+  }
   if (total.contains("score")) {
     out << "  right       " << total["score"]["right"] << " of " << total["score"]["of"] << '\n';
   }

@@ -6,13 +6,14 @@
 #include <iostream>
 #include <memory>
 
-#include "firmware/port/native/machine.h"
 #include "tlm/platform/array_seats.h"
 #include "tlm/platform/commands.h"
+#include "tlm/platform/cpu_side.h"
 #include "tlm/platform/files.h"
-#include "tlm/platform/native_machine.h"
 #include "tlm/platform/prompts.h"
 #include "tlm/platform/report.h"
+#include "tlm/platform/shared_files.h"
+#include "tlm/platform/simulate.h"
 
 namespace dvp::platform {
 
@@ -31,21 +32,24 @@ std::vector<prompt> collect_prompts(const run_options& options) {
 }
 
 // What the firmware would refuse with a code, said with the numbers the user can change.
-void refuse_impossible(const run_options& options, const loaded_model& model, const decode_options& decode) {
+void refuse_impossible(const run_options& options, const loaded_model& model, const decode_config& config,
+                       const decode_options& decode) {
+  refuse_unfit(config, model.config().block_causal(), model.name());
   if (model.config().block_causal()) {
     if (options.steps) throw usage_error("--steps: is for the LLaDA loop and " + model.name() + " has another");
     if (options.stop_at_end)
       throw usage_error("--stop-at-end: is for the LLaDA loop and " + model.name() + " has another");
     return;
   }
-  if (options.threshold)
-    throw usage_error("--threshold: is for the Fast-dLLM v2 loop and " + model.name() + " has another");
+  if (options.threshold && !config.fast_dllm_v1)
+    throw usage_error("--threshold: is for the Fast-dLLM loops and " + model.name() + " has another");
   const std::uint32_t block = model.defaults().block_length;
   if (decode.generate_tokens % block != 0) {
     throw usage_error("--generate " + std::to_string(decode.generate_tokens) +
                       ": the LLaDA loop generates whole blocks of " + std::to_string(block) +
                       " tokens; give a multiple");
   }
+  if (config.fast_dllm_v1 && config.rule != gen::commit_rule::count) return;
   const std::uint32_t blocks = decode.generate_tokens / block;
   if (decode.steps % blocks != 0) {
     throw usage_error("--steps " + std::to_string(decode.steps) + ": must be a multiple of the " +
@@ -54,7 +58,7 @@ void refuse_impossible(const run_options& options, const loaded_model& model, co
   }
 }
 
-decode_options choose_decode(const run_options& options, const loaded_model& model) {
+decode_options choose_decode(const run_options& options, const loaded_model& model, const decode_config& config) {
   const auto& defaults = model.defaults();
   decode_options decode;
   decode.generate_tokens = options.generate_tokens.value_or(defaults.gen_length);
@@ -63,7 +67,7 @@ decode_options choose_decode(const run_options& options, const loaded_model& mod
   decode.temperature = options.temperature;
   decode.seed = options.seed;
   decode.stop_at_end = options.stop_at_end;
-  refuse_impossible(options, model, decode);
+  refuse_impossible(options, model, config, decode);
   return decode;
 }
 
@@ -78,6 +82,47 @@ void make_folder(const std::string& path) {
   if (error || !fs::is_directory(path)) {
     throw usage_error("--out " + path + ": cannot be made a folder" + (error ? ": " + error.message() : ""));
   }
+  if (access(path.c_str(), W_OK) != 0) throw usage_error("--out " + path + ": nothing can be written there");
+}
+
+std::vector<std::string> overrides_of(const run_options& options) {
+  std::vector<std::string> overrides = options.overrides;
+  if (options.seat) overrides.push_back(std::string("cpu.seat=") + name_of(*options.seat));
+  return overrides;
+}
+
+// What a run leaves in the folder of --out.
+constexpr const char* results[] = {"stats.json", "timeline.json", "trajectory.json", "summary.txt"};
+
+void refuse_shared(const run_options& options, const platform_config& config) {
+  std::vector<named_file> outputs = output_files(options.cpu);
+  if (!options.waves.empty()) outputs.push_back({"--waves", options.waves});
+  if (!options.out.empty()) {
+    for (const char* name : results) outputs.push_back({"--out", (fs::path(options.out) / name).string()});
+  }
+  std::vector<named_file> inputs{{"--model", find_model(options.model).string()},
+                                 {"--config", find_config(options.config).string()}};
+  if (!options.prompt_file.empty()) inputs.push_back({"--prompts", options.prompt_file});
+  if (config.seat == cpu_choice::rv64) {
+    inputs.push_back({"--firmware", options.cpu.firmware.empty() ? built_image() : options.cpu.firmware});
+  }
+  refuse_shared_files(outputs, inputs);
+}
+
+// A run that fails must not leave what looks like its results.
+void remove_results(const std::string& folder) {
+  std::error_code ignored;
+  for (const char* name : results) fs::remove(fs::path(folder) / name, ignored);
+}
+
+// Why there is not an answer to every prompt, one sentence; empty when there is.
+std::string trouble(platform& chip, const session& asking, const cpu_side& cpu, simulation_end how) {
+  if (!chip.npu.failure().empty()) return chip.npu.failure();
+  if (!asking.failure().empty()) return asking.failure() + trap_in_hand(chip, cpu.symbols());
+  if (asking.over()) return {};
+  if (cpu.killed()) return "the debugger ended the run";
+  const std::string why = cpu_trouble(chip, how, cpu.symbols());
+  return why.empty() ? "the program ended the simulation before every prompt was answered" : why;
 }
 
 // One line per answer that is not simply right: the reader wants to know these first.
@@ -109,10 +154,15 @@ int run_command(const std::vector<std::string>& arguments) {
   }
   const auto prompts = collect_prompts(options);
   const loaded_model model(find_model(options.model).string(), options.context.value_or(loader::longest_context));
-  const platform_config config = load_config(options.config, options.overrides);
-  const decode_options decode = choose_decode(options, model);
+  const platform_config config = load_config(options.config, overrides_of(options));
+  const decode_options decode = choose_decode(options, model, config.decode);
   for (const auto& item : prompts) model.tokenizer().encode(item.text + model.defaults().prompt_suffix);
-  if (!options.out.empty()) make_folder(options.out);
+  refuse_shared(options, config);
+  cpu_side cpu(options.cpu, config, "", std::cout);
+  if (!options.out.empty()) {
+    make_folder(options.out);
+    remove_results(options.out);
+  }
   const auto out_file = [&](const char* name) { return (fs::path(options.out) / name).string(); };
 
   core::statistics figures;
@@ -124,43 +174,38 @@ int run_command(const std::vector<std::string>& arguments) {
                      model.header().mask_token, model.header().end_token);
 
   const auto wall_begin = std::chrono::steady_clock::now();
-  std::unique_ptr<session> asking;
-  const auto answered = [&](std::size_t done) {
+  platform chip("dllm_vp", config, seats.seat(), cpu.console(), cpu.entry(), figures, *timeline);
+  cpu.attach(chip, false, *timeline, std::cout);
+  session asking(chip, figures, config, model, decode, view);
+  for (const auto& note : asking.notes()) std::cout << "  note: " << note << '\n';
+  const bool anything = asking.start(prompts, [&](std::size_t done) {
     // Not after the last one: the models write their last slices when the simulation ends.
-    if (done == options.timeline_prompts && done < prompts.size()) timeline->close();
-  };
-  platform chip(
-      "dllm_vp", config, seats.seat(), [&] { asking->run(prompts, answered); }, figures, *timeline);
-  native_machine machine(chip.cpu);
-  hal::install(&machine);
-  asking = std::make_unique<session>(chip, figures, config, model, decode, view);
-  for (const auto& note : asking->notes()) std::cout << "  note: " << note << '\n';
-  sc_core::sc_start();
-  // Ends the simulation, so that every model writes its last figures and slices; a lockstep difference did already.
-  if (sc_core::sc_get_status() != sc_core::SC_STOPPED) sc_core::sc_stop();
+    if (done == options.timeline_prompts && done < prompts.size()) {
+      cpu.end_timeline();
+      timeline->close();
+    }
+  });
+  const simulation_end how = simulate(anything ? options.cpu.limit_us : 0);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - wall_begin;
+  cpu.end_timeline();
   if (with_timeline && !timeline->close()) {
     throw std::runtime_error(out_file("timeline.json") + ": could not be written whole; is the disk full?");
   }
 
-  if (!chip.npu.failure().empty()) {
-    std::cerr << "dllm-vp: " << chip.npu.failure() << '\n';
-    return exit_fault;
+  if (const std::string why = trouble(chip, asking, cpu, how); !why.empty()) {
+    cpu.finish(chip, exit_fault, std::cout);
+    std::cout << cpu.transcript();
+    throw std::runtime_error(why);
   }
-  if (!chip.cpu.done()) {
-    throw std::runtime_error("the simulation ended at " + sc_core::sc_time_stamp().to_string() +
-                             " while the firmware waited for the NPU; set decode.watchdog_us to have it give up");
-  }
-  if (!chip.cpu.error().empty()) throw std::runtime_error("the firmware ended: " + chip.cpu.error());
 
-  const auto stats = make_stats(config, model, options, decode, asking->answers());
+  const auto stats = make_stats(config, model, options, decode, asking.answers());
   const std::string summary = make_summary(stats, wall.count());
   std::cout << '\n';
-  print_faults(asking->answers());
+  print_faults(asking.answers());
   std::cout << summary;
   if (!options.out.empty()) {
     write_text(out_file("stats.json"), stats.dump(2) + "\n");
-    write_text(out_file("trajectory.json"), make_trajectory(model, asking->answers()).dump() + "\n");
+    write_text(out_file("trajectory.json"), make_trajectory(model, asking.answers()).dump() + "\n");
     write_text(out_file("summary.txt"), summary);
     std::cout << "  written     " << out_file("stats.json");
     if (with_timeline) std::cout << "   " << out_file("timeline.json") << " (open in ui.perfetto.dev)";
@@ -168,8 +213,10 @@ int run_command(const std::vector<std::string>& arguments) {
   }
   if (!options.waves.empty()) std::cout << "  waveform    " << options.waves << " (open in GTKWave or Surfer)\n";
   const bool all_ok =
-      std::all_of(asking->answers().begin(), asking->answers().end(), [](const answer& a) { return a.ok(); });
-  return all_ok && asking->answers().size() == prompts.size() ? exit_ok : exit_fault;
+      std::all_of(asking.answers().begin(), asking.answers().end(), [](const answer& a) { return a.ok(); });
+  const int code = all_ok && asking.answers().size() == prompts.size() ? exit_ok : exit_fault;
+  cpu.finish(chip, code, std::cout);
+  return code;
 }
 
 }  // namespace dvp::platform

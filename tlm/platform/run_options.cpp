@@ -1,8 +1,6 @@
 #include "tlm/platform/run_options.h"
 
 #include <boost/program_options.hpp>
-#include <charconv>
-#include <cmath>
 #include <sstream>
 
 #include "tlm/loader/model_image.h"
@@ -26,38 +24,27 @@ po::options_description description() {
     ("config,c", po::value<std::string>(), "platform: shipped name or JSON file (default reference)")
     ("set", po::value<std::vector<std::string>>()->composing(), "override one value of the configuration: path=value")
     ("array,a", po::value<std::string>(), "systolic array: model, rtl or both in lockstep (default model)")
+    ("cpu", po::value<std::string>(), "firmware: native (compiled for the host) or rv64 (the image on an instruction-set simulator; default: the configuration's)")
+    ("firmware", po::value<std::string>(), "rv64: image to run (default: the one built with this program)")
     ("lockstep-every", po::value<std::string>(), "with --array both: compare one array job in N (default 1)")
     ("generate", po::value<std::string>(), "most tokens to generate (default: the model's)")
     ("steps", po::value<std::string>(), "LLaDA loop: forwards in all (default: the model's)")
     ("context", po::value<std::string>(), "most positions to make room for (default: the model's context)")
-    ("threshold", po::value<std::string>(), "Fast-dLLM v2 loop: commit above this confidence (default: the model's)")
+    ("threshold", po::value<std::string>(), "Fast-dLLM loops: commit above this confidence (default: the model's)")
     ("temperature,t", po::value<std::string>(), "0 is greedy (default)")
     ("seed,s", po::value<std::string>(), "seed of the random generator (default 1)")
     ("stop-at-end", "LLaDA loop: stop after the block with the end token")
     ("out,o", po::value<std::string>(), "folder for stats.json, timeline.json, trajectory.json and summary.txt")
     ("timeline-prompts", po::value<std::string>(), "prompts shown in timeline.json (default the first 5; 0: no timeline)")
+    ("timeline-functions", "rv64: show the functions of the firmware in timeline.json, some 5 MB more per prompt")
     ("waves", po::value<std::string>(), "record the RTL array's waveform to this FST file (with --array rtl or both)")
     ("waves-jobs", po::value<std::string>(), "array jobs to record (default 16)")
     ("visual", "show every denoising step")
     ("quiet,q", "print the summary only")
     ("help,h", "this text");
   // clang-format on
+  add_cpu_options(options);
   return options;
-}
-
-template <class Number>
-Number number(const po::variables_map& given, const char* option, Number least, Number most, const char* takes) {
-  const auto& text = given[option].as<std::string>();
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool in_range = error == std::errc() && end == text.data() + text.size() && value >= least && value <= most;
-  if constexpr (std::is_floating_point_v<Number>) in_range = in_range && std::isfinite(value);
-  if (!in_range) throw usage_error(std::string("--") + option + " " + text + ": takes " + takes);
-  return value;
-}
-
-std::string text(const po::variables_map& given, const char* option) {
-  return given[option].as<std::string>();
 }
 
 array_choice parse_array(const std::string& name) {
@@ -67,16 +54,22 @@ array_choice parse_array(const std::string& name) {
   throw usage_error("--array " + name + ": takes model, rtl or both");
 }
 
+cpu_choice parse_cpu(const std::string& name) {
+  for (const auto choice : {cpu_choice::native, cpu_choice::rv64}) {
+    if (name == name_of(choice)) return choice;
+  }
+  throw usage_error("--cpu " + name + ": takes native or rv64");
+}
+
 // An option that nothing reads is a mistake the user should hear of.
 void refuse_idle_options(const po::variables_map& given, const run_options& options) {
-  const auto needs = [&](const char* option, bool met, const char* what) {
-    if (given.count(option) != 0 && !met) throw usage_error(std::string("--") + option + ": has no effect " + what);
-  };
+  const auto needs = [&](const char* option, bool met, const char* why) { refuse_idle(given, option, met, why); };
   needs("limit", given.count("prompts") != 0 || given.count("prompt") == 0, "without --prompts");
   needs("lockstep-every", options.array == array_choice::both, "without --array both");
   needs("waves", options.array != array_choice::model, "without RTL; add --array rtl or --array both");
   needs("waves-jobs", given.count("waves") != 0, "without --waves");
   needs("timeline-prompts", given.count("out") != 0, "without --out");
+  needs("timeline-functions", given.count("out") != 0 && options.timeline_prompts != 0, "without a timeline");
   needs("visual", given.count("quiet") == 0, "together with --quiet");
 }
 
@@ -97,8 +90,10 @@ const char* name_of(array_choice choice) {
 std::string run_help() {
   std::ostringstream text;
   text << description()
-       << "\nExit codes: 0 all answered; 1 a simulation fault (lockstep difference, NPU error), or the output could\n"
-          "not be written; 2 wrong usage or configuration; 3 a model file that cannot be used.\n";
+       << "\nExit codes: 0 all answered; 1 a simulation fault (lockstep difference, NPU error, trap, time limit), or "
+          "the\n"
+          "output could not be written; 2 wrong usage or configuration; 3 a model file or image that cannot be used;\n"
+          "128 + N: signal N (Ctrl-C, SIGTERM, SIGHUP) ended the run; a second one ends it at once.\n";
   return text.str();
 }
 
@@ -108,42 +103,47 @@ run_options parse_run_options(const std::vector<std::string>& arguments) {
   run_options options;
   if (given.count("help") != 0) options.help = true;
   if (given.count("prompt") != 0) options.prompts = given["prompt"].as<std::vector<std::string>>();
-  if (given.count("prompts") != 0) options.prompt_file = text(given, "prompts");
+  if (given.count("prompts") != 0) options.prompt_file = option_text(given, "prompts");
   if (given.count("limit") != 0)
-    options.limit = number<std::uint32_t>(given, "limit", 1, many, "a whole number from 1");
-  if (given.count("model") != 0) options.model = text(given, "model");
-  if (given.count("config") != 0) options.config = text(given, "config");
+    options.limit = option_number<std::uint32_t>(given, "limit", 1, many, "a whole number from 1");
+  if (given.count("model") != 0) options.model = option_text(given, "model");
+  if (given.count("config") != 0) options.config = option_text(given, "config");
   if (given.count("set") != 0) options.overrides = given["set"].as<std::vector<std::string>>();
-  if (given.count("array") != 0) options.array = parse_array(text(given, "array"));
+  if (given.count("array") != 0) options.array = parse_array(option_text(given, "array"));
+  if (given.count("cpu") != 0) options.seat = parse_cpu(option_text(given, "cpu"));
+  options.cpu = read_cpu_options(given);
+  options.cpu.timeline_functions = given.count("timeline-functions") != 0;
+  if (given.count("firmware") != 0) options.cpu.firmware = option_text(given, "firmware");
   if (given.count("lockstep-every") != 0) {
-    options.lockstep_every = number<std::uint32_t>(given, "lockstep-every", 1, many, "a whole number from 1");
+    options.lockstep_every = option_number<std::uint32_t>(given, "lockstep-every", 1, many, "a whole number from 1");
   }
   if (given.count("generate") != 0) {
-    options.generate_tokens = number<std::uint32_t>(given, "generate", 1, many, "a whole number from 1");
+    options.generate_tokens = option_number<std::uint32_t>(given, "generate", 1, many, "a whole number from 1");
   }
   if (given.count("steps") != 0)
-    options.steps = number<std::uint32_t>(given, "steps", 1, many, "a whole number from 1");
+    options.steps = option_number<std::uint32_t>(given, "steps", 1, many, "a whole number from 1");
   if (given.count("context") != 0) {
     options.context =
-        number<std::uint32_t>(given, "context", 1, loader::longest_context, "a number of positions from 1");
+        option_number<std::uint32_t>(given, "context", 1, loader::longest_context, "a number of positions from 1");
   }
   if (given.count("threshold") != 0) {
-    options.threshold = number<float>(given, "threshold", 0.0F, 1.0F, "a number from 0 to 1");
+    options.threshold = option_number<float>(given, "threshold", 0.0F, 1.0F, "a number from 0 to 1");
   }
   if (given.count("temperature") != 0) {
-    options.temperature = number<float>(given, "temperature", 0.0F, 100.0F, "a number from 0 to 100");
+    options.temperature = option_number<float>(given, "temperature", 0.0F, 100.0F, "a number from 0 to 100");
   }
   if (given.count("seed") != 0) {
-    options.seed = number<std::uint64_t>(given, "seed", 0, UINT64_MAX, "a whole number from 0");
+    options.seed = option_number<std::uint64_t>(given, "seed", 0, UINT64_MAX, "a whole number from 0");
   }
   options.stop_at_end = given.count("stop-at-end") != 0;
-  if (given.count("out") != 0) options.out = text(given, "out");
+  if (given.count("out") != 0) options.out = option_text(given, "out");
   if (given.count("timeline-prompts") != 0) {
-    options.timeline_prompts = number<std::uint32_t>(given, "timeline-prompts", 0, many, "a whole number from 0");
+    options.timeline_prompts =
+        option_number<std::uint32_t>(given, "timeline-prompts", 0, many, "a whole number from 0");
   }
-  if (given.count("waves") != 0) options.waves = text(given, "waves");
+  if (given.count("waves") != 0) options.waves = option_text(given, "waves");
   if (given.count("waves-jobs") != 0) {
-    options.waves_jobs = number<std::uint64_t>(given, "waves-jobs", 1, many, "a whole number from 1");
+    options.waves_jobs = option_number<std::uint64_t>(given, "waves-jobs", 1, many, "a whole number from 1");
   }
   options.visual = given.count("visual") != 0;
   options.quiet = given.count("quiet") != 0;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tlm/platform/cpu_options.h"
+
 namespace dvp::platform {
 
 enum class array_choice { model, rtl, both };
@@ -18,6 +20,8 @@ struct run_options {
   std::string prompt_file;           // JSON lines
   std::uint32_t limit = 0;           // of the prompts in the file; 0: all
   array_choice array = array_choice::model;
+  std::optional<cpu_choice> seat;  // instead of the configuration's
+  cpu_options cpu;
   std::uint32_t lockstep_every = 1;
   std::optional<std::uint32_t> generate_tokens;
   std::optional<std::uint32_t> steps;

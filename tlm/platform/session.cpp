@@ -3,12 +3,30 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <string_view>
 
 #include "dvp_gen/system.h"
-#include "firmware/apps/firmware.h"
 #include "tlm/platform/figures.h"
 
 namespace dvp::platform {
+
+namespace {
+// Finish code of a CPU that trapped; no result code.
+constexpr std::uint32_t finish_trapped = 255;
+// What the result record holds until the firmware writes it.
+constexpr gen::result_code no_result{0xffff};
+
+bool is_result_code(std::uint32_t code) {
+  return code <= 0xffff && std::string_view(gen::name_of(static_cast<gen::result_code>(code))) != "unknown";
+}
+
+// Events of a request. Every forward that decodes commits a token or counts as a step or an edit, few only fill the
+// cache, and four times as many are none of a firmware that works.
+std::uint64_t most_events(const gen::request_record& request, std::uint64_t tokens) {
+  const std::uint64_t blocks = request.block_length != 0 ? tokens / request.block_length + 1 : tokens;
+  return 4 * (tokens + request.steps + blocks * (1 + request.edit_steps)) + 64;
+}
+}  // namespace
 
 session::session(platform& chip, core::statistics& figures, const platform_config& config, const loaded_model& loaded,
                  const decode_options& options, progress_view& view)
@@ -22,23 +40,37 @@ session::session(platform& chip, core::statistics& figures, const platform_confi
                             std::min(gen::system::dram_bytes, chip.memory->bytes()))) {
   notes_ = model_.write_image(std::as_writable_bytes(
       std::span(chip_.memory->data() + (layout_.image - gen::system::dram_base), layout_.image_bytes)));
+  chip_.mailbox.on_accept([this] { on_accept(); });
   chip_.mailbox.on_progress([this](std::uint32_t) { on_progress(); });
+  chip_.mailbox.on_finish([this](std::uint32_t code) { on_finish(code); });
 }
 
-void session::run(const std::vector<prompt>& prompts, const std::function<void(std::size_t done)>& answered) {
-  for (const auto& request : prompts) {
-    ask(request);
-    answered(answers_.size());
-    if (!chip_.npu.failure().empty()) break;
+bool session::start(const std::vector<prompt>& prompts, std::function<void(std::size_t)> answered) {
+  prompts_ = prompts;
+  answered_ = std::move(answered);
+  return ask_next();
+}
+
+// Sets the request of the next prompt that can be asked; those that cannot are dealt with on the way.
+bool session::ask_next() {
+  while (answers_.size() < prompts_.size()) {
+    answer next;
+    next.request = prompts_[answers_.size()];
+    if (ask(next)) {
+      current_ = std::move(next);
+      return true;
+    }
+    answers_.push_back(std::move(next));
+    answered_(answers_.size());
   }
+  over_ = true;
+  return false;
 }
 
 gen::request_record session::make_request(std::uint32_t prompt_tokens) const {
   const auto& header = model_.header();
   gen::request_record request;
   request.version = gen::request_version;
-  request.loop =
-      (header.flags & gen::image_flag::block_causal) != 0 ? gen::decode_loop::fast_dllm_v2 : gen::decode_loop::llada;
   if (options_.stop_at_end) request.flags = gen::request_flag::stop_at_end;
   request.image_address = layout_.image;
   request.tokens_address = layout_.tokens;
@@ -57,48 +89,116 @@ gen::request_record session::make_request(std::uint32_t prompt_tokens) const {
   request.work_bytes = layout_.work_bytes;
   request.result_address = layout_.result;
   request.progress_address = layout_.progress;
-  request.watchdog_us = config_.watchdog_us;
-  request.row_tile = config_.row_tile;
+  apply(config_.decode, model_.config().block_causal(), layout_.latencies, request);
   return request;
 }
 
-void session::ask(const prompt& request) {
-  answer& current = answers_.emplace_back();
-  current.request = request;
-  const auto tokens = model_.tokenizer().encode(request.text + model_.defaults().prompt_suffix);
+bool session::ask(answer& current) {
+  const auto tokens = model_.tokenizer().encode(current.request.text + model_.defaults().prompt_suffix);
   current.prompt_tokens = static_cast<std::uint32_t>(tokens.size());
   if (tokens.size() + options_.generate_tokens > layout_.tokens_capacity) {
     current.fault = "the prompt's " + std::to_string(tokens.size()) + " tokens and the " +
                     std::to_string(options_.generate_tokens) + " to generate exceed the model's context of " +
                     std::to_string(layout_.tokens_capacity);
-    return;
+    return false;
   }
   auto* buffer = record<std::uint32_t>(layout_.tokens);
   std::fill_n(buffer, layout_.tokens_capacity, 0U);
   std::copy(tokens.begin(), tokens.end(), buffer);
   before_.assign(layout_.tokens_capacity, model_.header().mask_token);
-  *record<gen::request_record>(layout_.request) = make_request(current.prompt_tokens);
-  *record<gen::result_record>(layout_.result) = {};
-  chip_.mailbox.set_request(layout_.request);
+  std::copy(config_.decode.latencies.begin(), config_.decode.latencies.end(),
+            record<gen::latency_entry>(layout_.latencies));
+  const gen::request_record request = make_request(current.prompt_tokens);
+  *record<gen::request_record>(layout_.request) = request;
+  most_events_ = most_events(request, tokens.size() + options_.generate_tokens);
+  gen::result_record nothing;
+  nothing.code = no_result;
+  *record<gen::result_record>(layout_.result) = nothing;
+  accepted_ = false;
 
-  view_.begin(request, current.prompt_tokens);
+  view_.begin(current.request, current.prompt_tokens);
+  chip_.mailbox.set_request(layout_.request);
+  return true;
+}
+
+void session::on_accept() {
+  if (!current_) return;
+  accepted_ = true;
+  figures_before_ = figures_now();
+  current_->begin_ps = sc_core::sc_time_stamp().value();
+}
+
+nlohmann::ordered_json session::figures_now() {
   chip_.memory->update_figures();
-  const auto figures_before = figures_.tree();
-  current.begin_ps = sc_core::sc_time_stamp().value();
-  apps::run_firmware(gen::system::mailbox_base, gen::system::npu_base);
-  chip_.cpu.synchronise();
+  chip_.cpu->update_figures();
+  nlohmann::ordered_json now = figures_.tree();
+  if (config_.memory.lpddr5) settle_idle(now, config_.memory.lpddr5->channels);
+  return now;
+}
+
+void session::on_finish(std::uint32_t code) {
+  if (!current_) return;
+  if (code == finish_trapped) return fail("the firmware trapped");
+  if (!is_result_code(code)) return fail("the firmware finished with the unknown code " + std::to_string(code));
+  if (!accepted_) {
+    return fail("the firmware finished a request with code " + std::to_string(code) + " without having accepted it");
+  }
+  const std::string stranger = stranger_among(record<const gen::result_record>(layout_.result)->total_tokens);
+  if (!stranger.empty()) return fail(stranger);
+
+  answer done = std::move(*current_);
+  current_.reset();
+  collect(done, static_cast<gen::result_code>(code));
+  answers_.push_back(std::move(done));
+  answered_(answers_.size());
+  if (!ask_next()) sc_core::sc_stop();
+}
+
+void session::fail(const std::string& why) {
+  current_.reset();
+  view_.end();
+  failure_ = why;
+  over_ = true;
+  sc_core::sc_stop();
+}
+
+// What the firmware wrote behind the prompt and no model has, in one sentence; empty when there is nothing.
+std::string session::stranger_among(std::uint32_t total) {
+  const auto* tokens = record<const std::uint32_t>(layout_.tokens);
+  const std::uint32_t end = std::min(total, layout_.tokens_capacity);
+  for (std::uint32_t position = current_->prompt_tokens; position < end; ++position) {
+    if (tokens[position] >= model_.tokenizer().size()) {
+      return "the firmware's token " + std::to_string(tokens[position]) + " at position " + std::to_string(position) +
+             " is not in the vocabulary of " + std::to_string(model_.tokenizer().size());
+    }
+  }
+  return {};
+}
+
+void session::collect(answer& current, gen::result_code code) {
   current.end_ps = sc_core::sc_time_stamp().value();
-  chip_.memory->update_figures();
-  const auto figures_after = figures_.tree();
-  current.figures = difference(figures_after, figures_before);
+  const auto figures_after = figures_now();
+  current.figures = difference(figures_after, figures_before_);
+  current.result = *record<gen::result_record>(layout_.result);
   // The firmware resets the NPU before its first descriptor, so its figures are this request's alone already; a request
   // refused before that left it alone.
-  current.figures["npu"] = record<gen::result_record>(layout_.result)->descriptors != 0
-                               ? figures_after["npu"]
-                               : nlohmann::ordered_json::object();
+  current.figures["npu"] = current.result.descriptors != 0 ? figures_after["npu"] : nlohmann::ordered_json::object();
 
-  current.result = *record<gen::result_record>(layout_.result);
-  const auto total = std::clamp(current.result.total_tokens, current.prompt_tokens, layout_.tokens_capacity);
+  const std::uint32_t said = current.result.total_tokens;
+  const auto total = std::clamp(said, current.prompt_tokens, layout_.tokens_capacity);
+  if (current.result.code == no_result && code != gen::result_code::ok) {
+    current.result.code = code;  // refused before there was a place for a result
+  } else if (current.result.code == no_result) {
+    current.fault = "the firmware finished with code 0 and left no result";
+  } else if (current.result.code != code) {
+    current.fault = "the firmware finished with code " + std::to_string(static_cast<std::uint32_t>(code)) +
+                    " and left code " + std::to_string(static_cast<std::uint32_t>(current.result.code)) +
+                    " in its result";
+  } else if (code == gen::result_code::ok && total != said) {
+    current.fault = "the firmware finished with " + std::to_string(said) + " tokens and the prompt has " +
+                    std::to_string(current.prompt_tokens) + " of at most " + std::to_string(layout_.tokens_capacity);
+  }
+  const auto* buffer = record<const std::uint32_t>(layout_.tokens);
   current.tokens.assign(buffer, buffer + total);
   const auto generated = std::span(current.tokens).subspan(current.prompt_tokens);
   const auto end = std::find(generated.begin(), generated.end(), model_.header().end_token);
@@ -107,11 +207,22 @@ void session::ask(const prompt& request) {
 }
 
 void session::on_progress() {
-  if (answers_.empty()) return;
-  answer& current = answers_.back();
+  if (!current_) return;
+  answer& current = *current_;
   const auto& event = *record<const gen::progress_record>(layout_.progress);
+  if (current.forwards.size() == most_events_) {
+    return fail("the firmware reported more than the " + std::to_string(most_events_) +
+                " events that a request like this can have");
+  }
+  if (const std::string stranger = stranger_among(event.total_tokens); !stranger.empty()) return fail(stranger);
   // Before the firmware puts the NPU away, which after a failure clears its counters.
-  if (event.kind == gen::progress_kind::finished) chip_.npu.update_figures();
+  if (event.kind == gen::progress_kind::finished) {
+    chip_.npu.update_figures();
+    current.descriptor_hashes.clear();
+    for (std::uint32_t q = 0; q < chip_.npu.config().queues; ++q) {
+      current.descriptor_hashes.push_back(chip_.npu.fetched_hash(q));
+    }
+  }
   const auto total = std::min(event.total_tokens, layout_.tokens_capacity);
   const std::span<const std::uint32_t> now(record<const std::uint32_t>(layout_.tokens), total);
   const std::uint32_t mask = model_.header().mask_token;

@@ -1,12 +1,17 @@
 // Asks the firmware one prompt after another and collects what came back.
 //
-// run() is the CPU seat's firmware thread: host-side preparation between requests takes no simulated time, the
-// firmware's decode in the middle does. Everything the host touches goes through DRAM and the mailbox.
+// The host side of the mailbox: everything here happens before the simulation or inside a register write of the
+// firmware, takes no simulated time, and touches DRAM and the mailbox alone, so that it does not matter which CPU seat
+// the firmware runs on. The write that finishes a request collects the answer and sets the next request; after the
+// last answer it stops the simulation. The firmware is not trusted: what it does against the protocol ends the
+// simulation with a sentence.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "dvp_gen/system.h"
@@ -23,11 +28,11 @@ namespace dvp::platform {
 // What to ask for; from the command line, else from the model.
 struct decode_options {
   std::uint32_t generate_tokens = 0;
-  std::uint32_t steps = 0;  // loop 1
-  float threshold = 0;      // loop 3
+  std::uint32_t steps = 0;  // rule count
+  float threshold = 0;      // rule threshold
   float temperature = 0;
   std::uint64_t seed = 0;
-  bool stop_at_end = false;  // loop 1
+  bool stop_at_end = false;  // bidirectional loops
 };
 
 class session {
@@ -35,18 +40,31 @@ class session {
   session(platform& chip, core::statistics& figures, const platform_config& config, const loaded_model& loaded,
           const decode_options& options, progress_view& view);
 
-  // Runs all prompts and tells `answered` how many are done after each; ends early when the simulation was stopped (a
-  // lockstep difference).
-  void run(const std::vector<prompt>& prompts, const std::function<void(std::size_t done)>& answered);
+  // Sets the first request, before the simulation starts. `answered` is told how many prompts are dealt with after
+  // each. False when there is nothing to simulate: no prompt can be asked.
+  bool start(const std::vector<prompt>& prompts, std::function<void(std::size_t done)> answered);
 
+  // Every prompt has its answer, or there was a failure.
+  bool over() const { return over_; }
+  // Why the firmware cannot be asked any further: it trapped, or broke the protocol; empty while it can.
+  const std::string& failure() const { return failure_; }
+
+  // Those dealt with so far, in order.
   const std::vector<answer>& answers() const { return answers_; }
   // What the loader had to round or cut.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  void ask(const prompt& request);
+  bool ask_next();
+  bool ask(answer& current);
   gen::request_record make_request(std::uint32_t prompt_tokens) const;
+  void on_accept();
   void on_progress();
+  void on_finish(std::uint32_t code);
+  void fail(const std::string& why);
+  void collect(answer& current, gen::result_code code);
+  std::string stranger_among(std::uint32_t total);
+  nlohmann::ordered_json figures_now();
   template <class Record>
   Record* record(std::uint64_t address) {
     return reinterpret_cast<Record*>(chip_.memory->data() + (address - gen::system::dram_base));
@@ -59,8 +77,16 @@ class session {
   decode_options options_;
   progress_view& view_;
   dram_layout layout_;
+  std::vector<prompt> prompts_;
+  std::function<void(std::size_t)> answered_;
+  std::optional<answer> current_;      // asked and not yet answered
+  bool accepted_ = false;              // it was
+  std::uint64_t most_events_ = 0;      // of it
   std::vector<std::uint32_t> before_;  // tokens at the last event
+  nlohmann::ordered_json figures_before_;
   std::vector<answer> answers_;
+  bool over_ = false;
+  std::string failure_;
   std::vector<std::string> notes_;
 };
 

@@ -41,6 +41,20 @@ std::uint64_t now_ns() {
 void spend(work kind, std::uint32_t amount) {
   current().spend(kind, amount);
 }
+void start_watchdog(std::uint32_t timeout_us) {
+  current().start_watchdog(timeout_us);
+}
+void feed_watchdog() {
+  current().feed_watchdog();
+}
+
+// The host runs one hart.
+bool start_hart(std::uint32_t, void (*)(void*), void*) {
+  return false;
+}
+bool hart_idle(std::uint32_t) {
+  return true;
+}
 
 // The simulated bus is called in program order, so only the compiler has to keep it.
 void fence() {

@@ -18,6 +18,9 @@ class machine {
   virtual bool wait_for_interrupt(std::uint32_t timeout_us) = 0;
   virtual std::uint64_t now_ns() = 0;
   virtual void spend(work kind, std::uint32_t amount) = 0;
+  // A machine need not have a watch-dog.
+  virtual void start_watchdog(std::uint32_t) {}
+  virtual void feed_watchdog() {}
 
  protected:
   ~machine() = default;

@@ -1,22 +1,34 @@
-// The RV64 bare-metal back end of firmware/hal/hal.h: physical addresses, volatile access, machine-mode CSRs.
+// The RV64 bare-metal back end of firmware/hal/hal.h: physical addresses, volatile access, machine-mode CSRs, and the
+// hart's own timer.
 #include "firmware/hal/hal.h"
 
+#include <algorithm>
+
 #include "dvp_gen/system.h"
+#include "firmware/port/riscv/hart.h"
 
 namespace dvp::hal {
 namespace {
 
-// mip and mie: machine external interrupt. The NPU's line is the only source.
-constexpr std::uint64_t external_interrupt = 1u << 11;
+using port::hart_record;
+using port::never;
+
+static_assert(gen::system::timebase_hz == 1'000'000'000, "time is taken for nanoseconds here");
 
 volatile std::uint32_t* device(std::uint64_t address) {
   return reinterpret_cast<volatile std::uint32_t*>(address);
 }
 
-bool interrupt_pending() {
-  std::uint64_t pending;
-  asm volatile("csrr %0, mip" : "=r"(pending));
-  return (pending & external_interrupt) != 0;
+// Makes the timer's interrupt come no later than `time`; it may come earlier, and whoever sleeps looks at the time.
+void set_timer(hart_record& self, std::uint64_t time, std::uint64_t now) {
+  if (time < self.timer_set || self.timer_set <= now) {
+    *reinterpret_cast<volatile std::uint64_t*>(self.timer_compare) = time;
+    self.timer_set = time;
+  }
+}
+
+bool armed(const hart_record& self) {
+  return self.watchdog_deadline != never;
 }
 
 }  // namespace
@@ -35,30 +47,67 @@ void* memory(std::uint64_t address, std::uint64_t bytes) {
   return inside ? reinterpret_cast<void*>(address) : nullptr;
 }
 
-// mie lets wfi wake; mstatus.MIE stays 0, so no trap is taken. With a timeout the hart polls: the platform has no timer
-// that could wake it.
+// mie lets wfi wake; mstatus.MIE is 0 meanwhile, so no trap is taken but the watch-dog's, for which it is set again.
 bool wait_for_interrupt(std::uint32_t timeout_us) {
-  asm volatile("csrs mie, %0" ::"r"(external_interrupt));
-  const std::uint64_t begin = timeout_us == 0 ? 0 : now_ns();
-  while (!interrupt_pending()) {
-    if (timeout_us == 0) {
-      asm volatile("wfi");
-    } else if (now_ns() - begin >= std::uint64_t{timeout_us} * 1000) {
-      return false;
+  hart_record& self = port::this_hart();
+  clear_csr(mstatus, port::interrupts_on);
+  set_csr(mie, port::external_interrupt);
+  const std::uint64_t end = timeout_us == 0 ? never : now_ns() + std::uint64_t{timeout_us} * 1000;
+  const std::uint64_t wake = std::min(end, self.watchdog_deadline);
+  bool high = false;
+  for (;;) {
+    high = (read_csr(mip) & port::external_interrupt) != 0;
+    const std::uint64_t now = wake == never ? 0 : now_ns();
+    if (high || now >= wake) {
+      break;
     }
+    if (wake != never) {
+      set_timer(self, wake, now);
+      set_csr(mie, port::timer_interrupt);
+    }
+    asm volatile("wfi");
   }
-  return true;
+  clear_csr(mie, port::external_interrupt);
+  if (armed(self)) {
+    set_csr(mie, port::timer_interrupt);
+    set_csr(mstatus, port::interrupts_on);
+  } else {
+    clear_csr(mie, port::timer_interrupt);
+  }
+  return high;
 }
 
 // The time CSR counts nanoseconds.
 std::uint64_t now_ns() {
-  std::uint64_t now;
-  asm volatile("csrr %0, time" : "=r"(now));
-  return now;
+  return read_csr(time);
 }
 
 // Instructions take their own time.
 void spend(work, std::uint32_t) {}
+
+void start_watchdog(std::uint32_t timeout_us) {
+  hart_record& self = port::this_hart();
+  clear_csr(mstatus, port::interrupts_on);
+  if (timeout_us == 0) {
+    self.watchdog_deadline = never;
+    clear_csr(mie, port::timer_interrupt);
+    return;
+  }
+  const std::uint64_t now = now_ns();
+  self.watchdog_ns = std::uint64_t{timeout_us} * 1000;
+  self.watchdog_deadline = now + self.watchdog_ns;
+  set_timer(self, self.watchdog_deadline, now);
+  set_csr(mie, port::timer_interrupt);
+  set_csr(mstatus, port::interrupts_on);
+}
+
+// The timer stays as it is: its interrupt finds the new deadline (start.S).
+void feed_watchdog() {
+  hart_record& self = port::this_hart();
+  if (armed(self)) {
+    self.watchdog_deadline = now_ns() + self.watchdog_ns;
+  }
+}
 
 void fence() {
   asm volatile("fence iorw, iorw" ::: "memory");

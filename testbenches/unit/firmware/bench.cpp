@@ -5,7 +5,6 @@
 #include <random>
 
 #include "dvp_gen/system.h"
-#include "firmware/apps/firmware.h"
 #include "gtest/gtest.h"
 
 namespace dvp::testbench {
@@ -42,11 +41,13 @@ bench::bench(tiny_model& model, const functional_options& options, std::span<con
   std::memcpy(machine_.memory(r.image_address, model.image().size()), model.image().data(), model.image().size());
   std::memcpy(machine_.memory(r.tokens_address, prompt.size_bytes()), prompt.data(), prompt.size_bytes());
   *machine_.at<gen::request_record>(request_address_) = r;
-  machine_.request_address = request_address_;
+  EXPECT_TRUE(server_.start(gen::system::mailbox_base, gen::system::npu_base, gen::system::plic_base));
 }
 
 gen::result_code bench::run() {
-  const gen::result_code code = apps::run_firmware(gen::system::mailbox_base, gen::system::npu_base);
+  machine_.set_request(request_address_);
+  const gen::result_code code = server_.serve_one();
+  EXPECT_FALSE(machine_.request_pending());
   EXPECT_EQ(machine_.finish_code, static_cast<int>(code));
   return code;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dvp_gen/request.h"
+#include "firmware/apps/firmware.h"
 #include "testbenches/unit/firmware/functional_machine.h"
 #include "testbenches/unit/firmware/tiny_model.h"
 
@@ -19,16 +20,18 @@ class bench {
   functional_machine& machine() { return machine_; }
   gen::request_record& request() { return *machine_.at<gen::request_record>(request_address_); }
   std::uint64_t request_address() const { return request_address_; }
+  apps::server& server() { return server_; }
   const gen::result_record& result() { return *machine_.at<gen::result_record>(request().result_address); }
   const gen::progress_record& progress() { return *machine_.at<gen::progress_record>(request().progress_address); }
   std::uint32_t* tokens() { return machine_.at<std::uint32_t>(request().tokens_address); }
   std::vector<std::uint32_t> tokens(std::uint32_t count) { return {tokens(), tokens() + count}; }
 
-  // Runs the whole firmware; its return value is the finish code.
+  // The firmware serves this request; its return value is the finish code. Every call serves one more.
   gen::result_code run();
 
  private:
   functional_machine machine_;
+  apps::server server_;
   std::uint64_t request_address_ = 0;
 };
 

@@ -27,7 +27,7 @@ if(NOT undefined STREQUAL "")
 endif()
 
 run(symbols "${TOOLS}nm" -C "${IMAGE}")
-foreach(needed "_start" "trap_entry" "dvp::apps::run_firmware" "dvp::dllm::run_llada" "dvp::dllm::run_fast_dllm_v2")
+foreach(needed "_start" "trap_entry" "report_trap" "dvp::apps::serve" "dvp::dllm::run_llada" "dvp::dllm::run_fast_dllm_v2")
   if(NOT symbols MATCHES " [Tt] ${needed}")
     message(FATAL_ERROR "${IMAGE}: no function ${needed}")
   endif()

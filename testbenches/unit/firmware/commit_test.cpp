@@ -59,6 +59,52 @@ TEST(commit, by_threshold) {
   EXPECT_EQ(choose_by_threshold(c, 0, 0.f, true), 0u);
 }
 
+// By hand: with factor 1, c_n must exceed 1 - 1 / (n + 1): 0.667 for the second, 0.75, 0.8, 0.833.
+TEST(commit, by_factor) {
+  const std::array<float, 6> c = {0.7f, 0.99f, 0.8125f, nan, 0.8f, 0.76f};
+  EXPECT_EQ(choose_by_factor(c, 0b110111, 1.0f, false), 0b010110u) << "the fourth would need more than 0.8";
+  EXPECT_EQ(choose_by_factor(c, 0b110111, 1.25f, false), 0b110110u) << "the fifth would need more than 0.792";
+  EXPECT_EQ(choose_by_factor(c, 0b111111, 100.f, true), 0b110111u) << "NaN never qualifies";
+  EXPECT_EQ(choose_by_factor(c, 0b000101, 0.0f, false), 0b000100u) << "the best always";
+  EXPECT_EQ(choose_by_factor(c, 0b001000, 1.0f, false), 0b001000u) << "even if all is NaN";
+  EXPECT_EQ(choose_by_factor(c, 0, 1.0f, false), 0u);
+  const std::array<float, 3> tie = {0.75f, 0.75f, 0.75f};  // 3 * 0.25 and 4 * 0.25
+  EXPECT_EQ(choose_by_factor(tie, 0b111, 0.75f, false), 0b001u) << "equal is not below";
+  EXPECT_EQ(choose_by_factor(tie, 0b111, 0.75f, true), 0b011u);
+  EXPECT_EQ(choose_by_factor(tie, 0b111, 1.0f, true), 0b111u);
+}
+
+// The definition, read backwards: every n is tried, the largest that fits is kept.
+TEST(commit, by_factor_is_the_largest_count_that_fits) {
+  const std::uint32_t seed = 20260118;
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
+  std::minstd_rand engine(seed);
+  const auto random = [&] { return static_cast<std::uint32_t>(engine() >> 4); };
+  std::uint32_t several = 0;
+  for (int run = 0; run < 20000; ++run) {
+    std::array<float, most_block_length> c;
+    const std::uint32_t length = 1 + random() % most_block_length;
+    for (float& value : c) {
+      value = random() % 2 == 0 ? 1 - static_cast<float>(random() % 64) / 1024 : static_cast<float>(random() % 64) / 64;
+    }
+    const float factor = static_cast<float>(random() % 32) / 16;
+    const bool inclusive = random() % 2 == 0;
+    std::vector<float> sorted(c.begin(), c.begin() + length);
+    std::sort(sorted.rbegin(), sorted.rend());
+    std::uint32_t most = 1;
+    for (std::uint32_t n = 1; n <= length; ++n) {
+      const double doubt = (n + 1.0) * (1.0 - static_cast<double>(sorted[n - 1]));  // exact: few bits
+      if (doubt < static_cast<double>(factor) || (inclusive && doubt == static_cast<double>(factor))) {
+        most = n;
+      }
+    }
+    several += most > 1 ? 1 : 0;
+    ASSERT_EQ(choose_by_factor(c, positions(0, length), factor, inclusive),
+              choose_by_count(c, positions(0, length), most));
+  }
+  EXPECT_GT(several, 5000u);
+}
+
 // Decodes a block with random confidences: each step commits something and nothing twice, until nothing is left.
 TEST(commit, every_step_makes_progress) {
   const std::uint32_t seed = 20260117;

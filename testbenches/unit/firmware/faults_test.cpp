@@ -1,4 +1,5 @@
 // Every way a run can end badly: the code it ends with, and that the next run works.
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -44,14 +45,162 @@ TEST(faults, requests) {
     result_code code;
   };
   const auto bad = result_code::bad_request;
+  const auto v1 = [](request_record& r) {
+    r.loop = gen::decode_loop::fast_dllm_v1;
+    r.cache = gen::cache_mode::dual;
+    r.draft_trigger = 4;
+    r.draft_threshold = 0.5f;
+  };
+  // A latency table of two entries.
+  const auto latencies = [v1](request_record& r, bench& b, gen::latency_entry first, gen::latency_entry second) {
+    v1(r);
+    r.latency_address = r.progress_address + 4096;
+    r.latency_entries = 2;
+    *b.machine().at<gen::latency_entry>(r.latency_address) = first;
+    *b.machine().at<gen::latency_entry>(r.latency_address + 8) = second;
+  };
   const row rows[] = {
       {"nothing", false, [](auto&, auto&) {}, result_code::ok},
       {"nothing", true, [](auto&, auto&) {}, result_code::ok},
-      {"version", true, [](auto& r, auto&) { r.version = 2; }, bad},
-      {"loop", true, [](auto& r, auto&) { r.loop = static_cast<gen::decode_loop>(2); }, bad},
+      {"version", true, [](auto& r, auto&) { r.version = 1; }, bad},
+      {"loop", true, [](auto& r, auto&) { r.loop = static_cast<gen::decode_loop>(4); }, bad},
       {"loop of the other attention", true, [](auto& r, auto&) { r.loop = gen::decode_loop::llada; }, bad},
       {"loop of the other attention", false, [](auto& r, auto&) { r.loop = gen::decode_loop::fast_dllm_v2; }, bad},
       {"flag", true, [](auto& r, auto&) { r.flags = 0x8000; }, bad},
+      {"unused field", true, [](auto& r, auto&) { r.unused[7] = 1; }, bad},
+      {"loop 2", false, [v1](auto& r, auto&) { v1(r); }, result_code::ok},
+      {"loop 2 on a block-causal model", true, [v1](auto& r, auto&) { v1(r); }, bad},
+      {"loop 2 without cache or drafts", false,
+       [](auto& r, auto&) {
+         r.loop = gen::decode_loop::fast_dllm_v1;
+         r.steps = 0;
+       },
+       result_code::ok},
+      {"part of a block in loop 2", false,
+       [v1](auto& r, auto&) {
+         v1(r);
+         r.generate_tokens = 48;
+       },
+       bad},
+      {"cache mode", false,
+       [v1](auto& r, auto&) {
+         v1(r);
+         r.cache = static_cast<gen::cache_mode>(3);
+       },
+       bad},
+      {"cache in loop 1", false, [](auto& r, auto&) { r.cache = gen::cache_mode::prefix; }, bad},
+      {"cache in loop 3", true, [](auto& r, auto&) { r.cache = gen::cache_mode::dual; }, bad},
+      {"clear without a cache", false, [](auto& r, auto&) { r.flags = gen::request_flag::clear_cache; }, bad},
+      {"rule", false, [](auto& r, auto&) { r.rule = static_cast<gen::commit_rule>(4); }, bad},
+      {"rule of another loop", false, [](auto& r, auto&) { r.rule = gen::commit_rule::threshold; }, bad},
+      {"factor in loop 1", false, [](auto& r, auto&) { r.rule = gen::commit_rule::factor; }, bad},
+      {"count in loop 3", true, [](auto& r, auto&) { r.rule = gen::commit_rule::count; }, bad},
+      {"factor in loop 3", true,
+       [](auto& r, auto&) {
+         r.rule = gen::commit_rule::factor;
+         r.factor = 1.0f;
+         r.threshold = nan;  // not looked at
+       },
+       result_code::ok},
+      {"factor NaN", true,
+       [](auto& r, auto&) {
+         r.rule = gen::commit_rule::factor;
+         r.factor = nan;
+       },
+       bad},
+      {"count without steps in loop 2", false,
+       [v1](auto& r, auto&) {
+         v1(r);
+         r.rule = gen::commit_rule::count;
+         r.steps = 0;
+       },
+       bad},
+      {"threshold of loop 2", false,
+       [v1](auto& r, auto&) {
+         v1(r);
+         r.threshold = -1;
+       },
+       bad},
+      {"edit threshold below 0", false, [](auto& r, auto&) { r.edit_threshold = -0.1f; }, bad},
+      {"edit threshold infinite", false, [](auto& r, auto&) { r.edit_threshold = infinite; }, bad},
+      {"editing in loop 3", true, [](auto& r, auto&) { r.edit_threshold = 0.9f; }, bad},
+      {"edit steps", false, [](auto& r, auto&) { r.edit_steps = 65; }, bad},
+      {"most edit steps", false,
+       [](auto& r, auto&) {
+         r.edit_threshold = 0.9f;
+         r.edit_steps = 64;
+       },
+       result_code::ok},
+      {"drafts without the dual cache", false,
+       [v1](auto& r, auto&) {
+         v1(r);
+         r.cache = gen::cache_mode::prefix;
+       },
+       bad},
+      {"drafts in loop 1", false, [](auto& r, auto&) { r.draft_trigger = 1; }, bad},
+      {"draft trigger", false,
+       [v1](auto& r, auto&) {
+         v1(r);
+         r.draft_trigger = 65;
+       },
+       bad},
+      {"look-ahead", false,
+       [v1](auto& r, auto&) {
+         v1(r);
+         r.draft_look_ahead = 33;
+       },
+       bad},
+      {"draft threshold NaN", false,
+       [v1](auto& r, auto&) {
+         v1(r);
+         r.draft_threshold = nan;
+       },
+       bad},
+      {"latencies", false,
+       [latencies](auto& r, auto& b) {
+         latencies(r, b, {32, 5}, {64, 5});
+       },
+       result_code::ok},
+      {"latencies of no rows", false,
+       [latencies](auto& r, auto& b) {
+         latencies(r, b, {0, 5}, {64, 5});
+       },
+       bad},
+      {"latencies of equal rows", false,
+       [latencies](auto& r, auto& b) {
+         latencies(r, b, {64, 5}, {64, 6});
+       },
+       bad},
+      {"latencies that fall", false,
+       [latencies](auto& r, auto& b) {
+         latencies(r, b, {32, 6}, {64, 5});
+       },
+       bad},
+      {"too many latencies", false,
+       [latencies](auto& r, auto& b) {
+         latencies(r, b, {32, 5}, {64, 5});
+         r.latency_entries = 65;
+       },
+       bad},
+      {"latencies outside memory", false,
+       [latencies](auto& r, auto& b) {
+         latencies(r, b, {32, 5}, {64, 5});
+         r.latency_address = ~0ull - 15;
+       },
+       bad},
+      {"latencies not aligned", false,
+       [latencies](auto& r, auto& b) {
+         latencies(r, b, {32, 5}, {64, 5});
+         r.latency_address += 2;
+       },
+       bad},
+      {"latencies in a buffer", false,
+       [latencies](auto& r, auto& b) {
+         latencies(r, b, {32, 5}, {64, 5});
+         *b.machine().template at<std::array<gen::latency_entry, 2>>(r.kv_address) = {{{32, 5}, {64, 5}}};
+         r.latency_address = r.kv_address;
+       },
+       bad},
       {"empty prompt", true, [](auto& r, auto&) { r.prompt_tokens = 0; }, bad},
       {"nothing to generate", true, [](auto& r, auto&) { r.generate_tokens = 0; }, bad},
       {"no block", true, [](auto& r, auto&) { r.block_length = 0; }, bad},

@@ -30,6 +30,8 @@ class forward_bench {
   forward_bench(tiny_model& model, const functional_options& options, const std::vector<std::uint32_t>& tokens,
                 std::uint32_t tile_rows)
       : bench_(model, options, tokens), memory_(std::make_unique<dllm::decode_memory>()) {
+    constexpr std::uint32_t sources[] = {gen::system::npu_interrupt};
+    controller_.start(gen::system::plic_base, sources);
     const gen::request_record& r = bench_.request();
     EXPECT_EQ(dllm::read_image(r.image_address, memory_->model, memory_->weights), gen::result_code::ok);
     EXPECT_EQ(npu_.probe(gen::system::npu_base), drivers::npu_code::ok);
@@ -79,7 +81,8 @@ class forward_bench {
 
   bench bench_;
   std::unique_ptr<dllm::decode_memory> memory_;
-  drivers::npu npu_;
+  drivers::interrupts controller_;
+  drivers::npu npu_{{controller_, gen::system::npu_interrupt}};
 };
 
 kernels::forward_pass whole(const tiny_model& model, std::uint32_t rows) {

@@ -1,8 +1,11 @@
 #include "testbenches/unit/firmware/functional_machine.h"
 
+#include <bit>
 #include <cstring>
+#include <stdexcept>
 
 #include "dvp_gen/mailbox_regs.h"
+#include "dvp_gen/plic_regs.h"
 #include "dvp_gen/system.h"
 #include "gtest/gtest.h"
 #include "tlm/npu/descriptor_check.h"
@@ -22,6 +25,12 @@ constexpr std::uint64_t npu_at(std::uint32_t offset) {
 constexpr std::uint64_t mailbox_at(std::uint32_t offset) {
   return map::mailbox_base + offset;
 }
+
+constexpr std::uint64_t plic_at(std::uint32_t offset) {
+  return map::plic_base + offset;
+}
+constexpr std::uint32_t mailbox_bit = 1u << map::mailbox_interrupt;
+constexpr std::uint32_t npu_bit = 1u << map::npu_interrupt;
 
 constexpr array::array_shape shape{.rows = 16, .columns = 16};
 constexpr std::uint32_t queues = 2;
@@ -53,14 +62,45 @@ void* functional_machine::memory(std::uint64_t address, std::uint64_t bytes) {
   return inside ? dram_.data() + (address - map::dram_base) : nullptr;
 }
 
+void functional_machine::set_request(std::uint64_t address) {
+  request_address_ = address;
+  request_pending_ = true;
+}
+
+bool functional_machine::npu_level() {
+  return (irq_status_ & registers_[npu_at(regs::irq_enable::offset)]) != 0;
+}
+
+// Gateways, level-sensitive: a high line asks unless its request is still claimed; a request stays when the line drops.
+std::uint32_t functional_machine::asking() {
+  const std::uint32_t high = (request_pending_ ? mailbox_bit : 0) | (npu_level() ? npu_bit : 0);
+  requests_ |= high & ~claimed_;
+  return requests_ & enabled_;
+}
+
+std::uint32_t functional_machine::claim() {
+  const std::uint32_t candidates = asking();
+  if (candidates == 0) {
+    return 0;
+  }
+  const std::uint32_t source = static_cast<std::uint32_t>(std::countr_zero(candidates));
+  requests_ &= ~(1u << source);
+  claimed_ |= 1u << source;
+  return source;
+}
+
 std::uint32_t functional_machine::read32(std::uint64_t address) {
   switch (address) {
+    case plic_at(gen::plic::context::claim::at(0)):
+      return claim();
+    case mailbox_at(gen::mailbox::request_state::offset):
+      return request_pending_;
     case mailbox_at(gen::mailbox::id::offset):
       return gen::mailbox::id::reset;
     case mailbox_at(gen::mailbox::request_lo::offset):
-      return static_cast<std::uint32_t>(request_address);
+      return static_cast<std::uint32_t>(request_address_);
     case mailbox_at(gen::mailbox::request_hi::offset):
-      return static_cast<std::uint32_t>(request_address >> 32);
+      return static_cast<std::uint32_t>(request_address_ >> 32);
     case npu_at(regs::id::offset):
       return options_.npu_present ? regs::id::reset : 0;
     case npu_at(regs::capability::offset):
@@ -89,6 +129,14 @@ void functional_machine::write32(std::uint64_t address, std::uint32_t value) {
     on_progress();
   } else if (address == mailbox_at(gen::mailbox::finish::offset)) {
     finish_code = static_cast<int>(value);
+    on_finish(finish_code);
+  } else if (address == mailbox_at(gen::mailbox::request_state::offset)) {
+    request_pending_ = request_pending_ && (value & 1) == 0;
+  } else if (address == plic_at(gen::plic::enables::word::at(0))) {
+    enabled_ = value;
+  } else if (address == plic_at(gen::plic::context::claim::at(0))) {
+    asking();  // the gateway looks at the line when it opens
+    claimed_ &= ~(1u << value);
   } else if (address == npu_at(regs::irq_status::offset)) {
     irq_status_ &= ~value;
   } else {
@@ -103,10 +151,12 @@ void functional_machine::write32(std::uint64_t address, std::uint32_t value) {
   }
 }
 
-bool functional_machine::wait_for_interrupt(std::uint32_t) {
-  const std::uint32_t enabled = registers_[npu_at(regs::irq_enable::offset)];
-  while ((irq_status_ & enabled) == 0) {
+bool functional_machine::wait_for_interrupt(std::uint32_t timeout_us) {
+  while (asking() == 0) {
     if (head_ == registers_[npu_at(regs::queue::tail::at(0))] || head_ >= stuck_at) {
+      if (timeout_us == 0) {
+        throw std::logic_error("the firmware waits for ever and nothing will wake it");
+      }
       return false;
     }
     execute_one();

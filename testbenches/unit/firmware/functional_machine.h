@@ -1,4 +1,5 @@
-// A machine without time: main memory, the mailbox, and an NPU that executes its queue whenever the firmware waits.
+// A machine without time: main memory, the mailbox, an interrupt controller, and an NPU that executes its queue
+// whenever the firmware waits.
 //
 // Every descriptor goes through the NPU's own checks and the hazard checker, then does its work on the scratchpad at
 // once, in queue order. The ring is respected: a doorbell that overtakes it fails the test.
@@ -39,8 +40,12 @@ class functional_machine final : public hal::machine {
     return static_cast<T*>(memory(address, sizeof(T)));
   }
 
-  std::uint64_t request_address = 0;
+  // The host sets a request: the mailbox has it pending until the firmware accepts it.
+  void set_request(std::uint64_t address);
+  bool request_pending() const { return request_pending_; }
   std::function<void()> on_progress = [] {};
+  // Called with the finish code; may set the next request.
+  std::function<void(int)> on_finish = [](int) {};
   int finish_code = -1;
   // May change a descriptor before it is looked at; for tests of the checks themselves.
   std::function<void(npu::descriptor_view&)> tamper = [](npu::descriptor_view&) {};
@@ -51,6 +56,9 @@ class functional_machine final : public hal::machine {
   std::uint64_t descriptors() const { return head_; }
   std::uint64_t waits() const { return checker_.waits(); }
   std::uint64_t fences() const { return checker_.fences(); }
+  // Periods that the watch-dog was started with, 0 for each stop, in order; and how often it was fed.
+  const std::vector<std::uint32_t>& watchdog_starts() const { return watchdog_starts_; }
+  std::uint64_t watchdog_feeds() const { return watchdog_feeds_; }
   std::uint64_t spent(hal::work kind) const {
     const auto found = spent_.find(kind);
     return found == spent_.end() ? 0 : found->second;
@@ -62,9 +70,14 @@ class functional_machine final : public hal::machine {
   bool wait_for_interrupt(std::uint32_t timeout_us) override;
   std::uint64_t now_ns() override { return 0; }
   void spend(hal::work kind, std::uint32_t amount) override { spent_[kind] += amount; }
+  void start_watchdog(std::uint32_t timeout_us) override { watchdog_starts_.push_back(timeout_us); }
+  void feed_watchdog() override { ++watchdog_feeds_; }
 
  private:
   void reset();
+  std::uint32_t asking();
+  std::uint32_t claim();
+  bool npu_level();
   void execute_one();
   gen::npu::error_code run(const npu::descriptor_view& d);
   bool move(const gen::dma_descriptor& d, gen::opcode op);
@@ -78,6 +91,13 @@ class functional_machine final : public hal::machine {
   std::vector<std::string> hazards_;
   std::map<hal::work, std::uint64_t> spent_;
   std::map<std::uint64_t, std::uint32_t> registers_;  // as written
+  std::uint64_t request_address_ = 0;
+  bool request_pending_ = false;
+  std::uint32_t requests_ = 0;  // of the gateways, by source number
+  std::uint32_t claimed_ = 0;
+  std::uint32_t enabled_ = 0;
+  std::vector<std::uint32_t> watchdog_starts_;
+  std::uint64_t watchdog_feeds_ = 0;
   std::uint32_t irq_status_ = 0;
   std::uint32_t head_ = 0;
   gen::npu::error_code error_ = gen::npu::error_code::none;

@@ -61,7 +61,10 @@ class scripted_machine final : public hal::machine {
     EXPECT_EQ(next(step::kind::spend, static_cast<std::uint32_t>(kind)).value, amount) << "amount of work";
   }
 
+  void feed_watchdog() override { ++feeds; }
+
   std::uint32_t last_timeout_us = 0;
+  std::uint32_t feeds = 0;
 
  private:
   scripted_machine& add(step s) {

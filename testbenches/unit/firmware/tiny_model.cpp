@@ -72,13 +72,14 @@ double angle(std::uint32_t position, std::uint32_t pair, std::uint32_t head_leng
   return position * std::pow(rope_base, -2.0 * pair / head_length);
 }
 
-void rotate(table& x, std::uint32_t head_length, bool halves) {
+// Row r is position first + r.
+void rotate(table& x, std::uint32_t first, std::uint32_t head_length, bool halves) {
   for (std::uint32_t r = 0; r < x.rows; ++r) {
     for (std::uint32_t h = 0; h < x.columns; h += head_length) {
       for (std::uint32_t p = 0; p < head_length / 2; ++p) {
         double& a = x.at(r, h + (halves ? p : 2 * p));
         double& b = x.at(r, h + (halves ? p + head_length / 2 : 2 * p + 1));
-        const double turn = angle(r, p, head_length);
+        const double turn = angle(first + r, p, head_length);
         const double rotated = a * std::cos(turn) - b * std::sin(turn);
         b = a * std::sin(turn) + b * std::cos(turn);
         a = rotated;
@@ -249,25 +250,46 @@ tiny_model::tiny_model(const tiny_options& o) : options_(o), random_(o.seed) {
 }
 
 reference_forward tiny_model::forward(std::span<const std::uint32_t> tokens, std::uint32_t block) const {
+  reference_forward result = empty_forward(static_cast<std::uint32_t>(tokens.size()));
+  forward_rows(tokens, 0, block, result);
+  return result;
+}
+
+reference_forward tiny_model::empty_forward(std::uint32_t positions) const {
+  const auto zeros = [&](std::uint32_t columns) {
+    return table{positions, columns, std::vector<double>(std::size_t{positions} * columns)};
+  };
+  const std::uint32_t kv_width = options_.kv_heads * options_.head_length;
+  return {std::vector<table>(options_.layers, zeros(kv_width)), std::vector<table>(options_.layers, zeros(kv_width)),
+          zeros(options_.vocabulary)};
+}
+
+void tiny_model::forward_rows(std::span<const std::uint32_t> tokens, std::uint32_t first, std::uint32_t block,
+                              reference_forward& state) const {
   const tiny_options& o = options_;
   const std::uint32_t n = static_cast<std::uint32_t>(tokens.size());
-  reference_forward result;
+  const std::uint32_t positions = state.probabilities.rows;
   table x{n, o.width, std::vector<double>(std::size_t{n} * o.width)};
   for (std::uint32_t r = 0; r < n; ++r) {
     for (std::uint32_t c = 0; c < o.width; ++c) {
       x.at(r, c) = embedding_.at(tokens[r], c);
     }
   }
-  for (const layer_tables& w : layers_) {
+  for (std::uint32_t layer = 0; layer < o.layers; ++layer) {
+    const layer_tables& w = layers_[layer];
     const table h = normalise(x, w.attn_norm);
     table q = multiply(h, w.q, o.qkv_bias ? &w.q_bias : nullptr);
-    table k = multiply(h, w.k, o.qkv_bias ? &w.k_bias : nullptr);
-    const table v = multiply(h, w.v, o.qkv_bias ? &w.v_bias : nullptr);
-    rotate(q, o.head_length, o.rope_halves);
-    rotate(k, o.head_length, o.rope_halves);
+    table new_k = multiply(h, w.k, o.qkv_bias ? &w.k_bias : nullptr);
+    const table new_v = multiply(h, w.v, o.qkv_bias ? &w.v_bias : nullptr);
+    rotate(q, first, o.head_length, o.rope_halves);
+    rotate(new_k, first, o.head_length, o.rope_halves);
+    table& k = state.keys[layer];
+    table& v = state.values[layer];
+    std::copy(new_k.values.begin(), new_k.values.end(), &k.at(first, 0));
+    std::copy(new_v.values.begin(), new_v.values.end(), &v.at(first, 0));
     table mixed{n, q.columns, std::vector<double>(q.values.size())};
     for (std::uint32_t r = 0; r < n; ++r) {
-      const std::uint32_t visible = block == 0 ? n : std::min(n, (r / block + 1) * block);
+      const std::uint32_t visible = block == 0 ? positions : std::min(positions, ((first + r) / block + 1) * block);
       for (std::uint32_t head = 0; head < o.heads; ++head) {
         const std::uint32_t at = head * o.head_length;
         const std::uint32_t kv_at = head / (o.heads / o.kv_heads) * o.head_length;
@@ -294,19 +316,15 @@ reference_forward tiny_model::forward(std::span<const std::uint32_t> tokens, std
       gate.values[i] = gate.values[i] / (1 + std::exp(-gate.values[i])) * up.values[i];
     }
     add_to(x, multiply(gate, w.down));
-    result.keys.push_back(std::move(k));
-    result.values.push_back(v);
   }
   const table logits = multiply(normalise(x, output_norm_), head_);
-  result.probabilities = {n, o.vocabulary, std::vector<double>(std::size_t{n} * o.vocabulary)};
   for (std::uint32_t r = 0; r < n; ++r) {
     std::vector<double> row(&logits.values[std::size_t{r} * o.vocabulary],
                             &logits.values[std::size_t{r} * o.vocabulary] + o.vocabulary);
     row.resize(mask_token());  // the last token
     softmax(row);
-    std::copy(row.begin(), row.end(), &result.probabilities.at(r, 0));
+    std::copy(row.begin(), row.end(), &state.probabilities.at(first + r, 0));
   }
-  return result;
 }
 
 }  // namespace dvp::testbench

@@ -62,6 +62,13 @@ class tiny_model {
   // block: rows see blocks up to their own, of this length; 0: everything.
   reference_forward forward(std::span<const std::uint32_t> tokens, std::uint32_t block) const;
 
+  // Nothing computed yet for so many positions.
+  reference_forward empty_forward(std::uint32_t positions) const;
+  // Works on the rows of the positions from `first` on: replaces their keys, values and probabilities; the other
+  // positions' keys and values are as `state` holds them. block as above, over all positions of `state`.
+  void forward_rows(std::span<const std::uint32_t> tokens, std::uint32_t first, std::uint32_t block,
+                    reference_forward& state) const;
+
  private:
   struct layer_tables {
     table attn_norm, q, k, v, q_bias, k_bias, v_bias, output, ffn_norm, gate, up, down;

@@ -189,10 +189,10 @@ TEST_F(files_on_disk, say_what_is_wrong_with_the_path) {
   const std::string missing = folder_ / "no.gguf", pipe = folder_ / "pipe.gguf";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(message_of(missing), missing + ": no such file; check the path");
-  EXPECT_EQ(message_of(folder_), folder_.string() + ": is a directory; name a .gguf file in it");
-  EXPECT_EQ(message_of(pipe), pipe + ": is not a regular file; copy the model to a file first");
+  EXPECT_EQ(message_of(folder_), folder_.string() + ": is a directory; name a file in it");
+  EXPECT_EQ(message_of(pipe), pipe + ": is not a regular file; copy it to a file first");
   EXPECT_EQ(message_of(write("empty.gguf", {})),
-            (folder_ / "empty.gguf").string() + ": is empty; the download may have failed");
+            (folder_ / "empty.gguf").string() + ": is empty; build, copy or download it again");
   EXPECT_EQ(load_error::exit_code, 3);
 }
 

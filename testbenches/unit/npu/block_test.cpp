@@ -47,6 +47,40 @@ TEST(block, registers_tell_the_configuration_and_refuse_other_accesses) {
   EXPECT_EQ(b.counter(counter::cycles), 0U) << "not enabled yet";
 }
 
+// FNV-1a as published: 64 bits, offset basis and prime in decimal.
+std::uint64_t fnv1a(const std::byte* bytes, std::size_t count) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (std::size_t i = 0; i < count; ++i) hash = (hash ^ std::to_integer<std::uint64_t>(bytes[i])) * 1099511628211U;
+  return hash;
+}
+
+TEST(block, descriptors_fetched_are_hashed_queue_by_queue_until_a_reset) {
+  ASSERT_EQ(fnv1a(reinterpret_cast<const std::byte*>("a"), 1), 0xaf63dc4c8601ec8cU) << "published value";
+  npu_bench b;
+  b.enable();
+  const std::uint64_t nothing = fnv1a(nullptr, 0);
+  EXPECT_EQ(b.block.fetched_hash(0), nothing);
+  // More than one fetch, and the ring wraps.
+  constexpr std::uint32_t count = npu_bench::ring_entries + 5;
+  std::vector<std::byte> sent;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const descriptor_view each(load(data + 64 * i, 0x0000, 64));
+    sent.insert(sent.end(), each.bytes.begin(), each.bytes.end());
+    b.submit(0, each);
+    if (i % 7 == 0) b.run();
+  }
+  b.run();
+  EXPECT_EQ(b.head(0), count);
+  EXPECT_EQ(b.block.fetched_hash(0), fnv1a(sent.data(), sent.size()));
+  EXPECT_EQ(b.block.fetched_hash(1), nothing);
+  b.submit(1, load(data, 0x0000, 64));
+  b.run();
+  EXPECT_EQ(b.block.fetched_hash(1), fnv1a(b.dram() + npu_bench::ring_base(1), 64));
+  b.soft_reset();
+  EXPECT_EQ(b.block.fetched_hash(0), nothing);
+  EXPECT_EQ(b.block.fetched_hash(1), nothing);
+}
+
 // Load x, w, scales; multiply; convert; store; fence. All times below are computed by hand: memory 100 ns after the
 // last byte at 64 bytes per ns, one cycle per ns, 8x8 array.
 TEST(block, a_program_takes_the_times_computed_by_hand) {

@@ -3,10 +3,16 @@
 
 #include "dvp_gen/request.h"
 #include "dvp_gen/system.h"
+#include "testbenches/lib/scratch_file.h"
+#include "testbenches/unit/loader/elf_writer.h"
 #include "tlm/core/nearest_word.h"
+#include "tlm/loader/load_error.h"
+#include "tlm/platform/config.h"
+#include "tlm/platform/core_choice.h"
 #include "tlm/platform/dram_layout.h"
 #include "tlm/platform/figures.h"
 #include "tlm/platform/files.h"
+#include "tlm/platform/program_image.h"
 #include "tlm/platform/run_options.h"
 
 namespace dvp::platform {
@@ -31,6 +37,120 @@ TEST(figures, missing_paths_count_as_zero) {
   EXPECT_EQ(value_at(tree, "nothing"), 0.0);
 }
 
+TEST(figures, an_open_gap_of_the_memory_counts_as_without_request) {
+  ordered_json tree = {
+      {"memory", {{"busy_ps", 10}, {"elapsed_ps", 100}, {"idle", {{"no_request_ps", 5}, {"row_ps", 25}}}}}};
+  settle_idle(tree, 2);
+  EXPECT_EQ(count_at(tree, "memory.idle.no_request_ps"), 5U + (200 - 10 - 5 - 25));
+  EXPECT_EQ(count_at(tree, "memory.idle.row_ps"), 25U);
+  const ordered_json settled = tree;
+  settle_idle(tree, 2);
+  EXPECT_EQ(tree, settled);
+}
+
+// The message of the usage_error, or "accepted".
+template <class Call>
+std::string refusal(Call call) {
+  try {
+    call();
+    return "accepted";
+  } catch (const usage_error& error) {
+    return error.what();
+  }
+}
+
+TEST(core_choice, prices_are_cycles_in_steps_of_a_256th) {
+  ordered_json core = described_core("jetson");
+  core["cycles"]["alu"] = 0.375;
+  core["cycles"]["load"] = 2;
+  core["cycles"]["load_stall"] = 0;
+  core["cycles"]["wake"] = 1.0 / 256;
+  const auto costs = cost_model_from(core, "x.json");
+  using cpu::rv64::work;
+  EXPECT_EQ(costs.units(work::alu), 96U);
+  EXPECT_EQ(costs.units(work::load), 512U);
+  EXPECT_EQ(costs.wake, 1U);
+
+  ordered_json missing = core, unknown = core, free = core;
+  missing["cycles"].erase("fence");
+  unknown["why"]["fense"] = "choice";
+  free["cycles"]["alu"] = 0.001;
+  EXPECT_NE(refusal([&] { cost_model_from(missing, "x.json"); }).find("x.json: cpu.rv64.core.cycles.fence: missing"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { cost_model_from(unknown, "x.json"); }).find("cpu.rv64.core.why.fense"), std::string::npos);
+  EXPECT_NE(refusal([&] { cost_model_from(free, "x.json"); }).find("cpu.rv64.core.cycles"), std::string::npos);
+}
+
+TEST(core_choice, every_value_of_a_shipped_core_has_its_reason) {
+  const auto names = shipped_names(data_root() / "tlm/platform/configs/cores", ".json");
+  EXPECT_EQ(names, (std::vector<std::string>{"jetson", "phone"}));
+  for (const auto& name : names) {
+    const ordered_json core = described_core(name);
+    EXPECT_EQ(core["name"], name);
+    for (const auto& price : core["cycles"].items()) {
+      ASSERT_TRUE(core["why"].contains(price.key())) << name << ' ' << price.key();
+      const std::string why = core["why"][price.key()];
+      EXPECT_TRUE(why.starts_with("choice: ") || why.starts_with("quoted: ")) << why;
+    }
+  }
+}
+
+TEST(config, a_core_by_name_can_be_changed_key_by_key) {
+  const auto config =
+      load_config("fixed", {"cpu.rv64.core=phone", "cpu.rv64.core.cycles.divide=3", "cpu.rv64.harts=2"});
+  EXPECT_EQ(config.rv64.harts, 2U);
+  EXPECT_EQ(config.rv64.hart.costs.units(cpu::rv64::work::divide), 3 * cpu::rv64::units_per_cycle);
+  EXPECT_EQ(config.source["cpu"]["rv64"]["core"]["name"], "phone");
+  EXPECT_EQ(config.seat, cpu_choice::native);
+}
+
+TEST(program_image, segments_are_copied_and_cleared_and_nothing_else_is_touched) {
+  using w = testbenches::elf_writer;
+  const w writer;
+  const test::scratch_file file("program.elf");
+  std::ofstream(file.path(), std::ios::binary)
+      .write(reinterpret_cast<const char*>(writer.build().data()), static_cast<std::streamsize>(writer.build().size()));
+  const program_image image(file.path());
+  EXPECT_EQ(image.entry(), w::text + 4);
+  EXPECT_EQ(image.symbols().locate(w::text + 10), "dvp::apps::serve(unsigned long)+0x2");
+
+  std::vector<std::byte> code(0x40, std::byte{0xee}), data(0x80, std::byte{0xee});
+  const program_memory memories[] = {{"code", w::text - 0x10, code}, {"data", w::data, data}};
+  image.load(memories);
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const bool inside = i >= 0x10 && i < 0x10 + w::text_bytes;
+    EXPECT_EQ(code[i], inside ? static_cast<std::byte>(i - 0x10) : std::byte{0xee}) << i;
+  }
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const auto expected = i < w::data_bytes    ? static_cast<std::byte>(w::text_bytes + i)
+                          : i < w::data_memory ? std::byte{0}
+                                               : std::byte{0xee};
+    EXPECT_EQ(data[i], expected) << i;
+  }
+
+  // One byte short for the second segment: refused, and the first is not copied either.
+  std::vector<std::byte> untouched(0x40, std::byte{0xee}), short_data(w::data_memory - 1);
+  const program_memory too_small[] = {{"code", w::text, untouched}, {"data", w::data, short_data}};
+  try {
+    image.load(too_small);
+    FAIL() << "loaded";
+  } catch (const loader::load_error& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find("0x80001000 to 0x8000103f is outside of memory"), std::string::npos) << said;
+    EXPECT_NE(said.find("data 0x80001000 to 0x8000103e"), std::string::npos) << said;
+  }
+  EXPECT_EQ(untouched, std::vector<std::byte>(0x40, std::byte{0xee}));
+}
+
+TEST(run_options, options_of_the_rv64_seat_are_refused_for_the_other) {
+  const cpu_options with_gdb = parse_run_options({"--prompt", "a", "--gdb", "1234"}).cpu;
+  EXPECT_EQ(with_gdb.gdb, 1234);
+  EXPECT_NE(refusal([&] { refuse_idle_cpu_options(with_gdb, cpu_choice::native); }).find("--gdb"), std::string::npos);
+  EXPECT_EQ(refusal([&] { refuse_idle_cpu_options(with_gdb, cpu_choice::rv64); }), "accepted");
+  const cpu_options both = parse_run_options({"--prompt", "a", "--limit-us", "5", "--trace-registers", "x"}).cpu;
+  EXPECT_EQ(refusal([&] { refuse_idle_cpu_options(both, cpu_choice::native); }), "accepted");
+}
+
 TEST(files, nearest_word_is_the_one_a_person_meant) {
   const std::vector<std::string> keys{"latency_ns", "bytes_per_second", "banks"};
   EXPECT_EQ(core::nearest_word("latnecy_ns", keys), "latency_ns");
@@ -49,13 +169,15 @@ TEST(dram_layout, areas_are_apart_and_inside_memory) {
   struct area {
     std::uint64_t first, bytes;
   };
-  const area areas[] = {{layout.request, sizeof(gen::request_record)},
-                        {layout.result, sizeof(gen::result_record)},
-                        {layout.progress, sizeof(gen::progress_record)},
-                        {layout.tokens, 4U * 1024},
-                        {layout.image, layout.image_bytes},
-                        {layout.kv, layout.kv_bytes},
-                        {layout.work, layout.work_bytes}};
+  EXPECT_EQ(layout.latencies, layout.request + sizeof(gen::request_record));
+  const area areas[] = {
+      {layout.request, sizeof(gen::request_record) + most_latency_entries * sizeof(gen::latency_entry)},
+      {layout.result, sizeof(gen::result_record)},
+      {layout.progress, sizeof(gen::progress_record)},
+      {layout.tokens, 4U * 1024},
+      {layout.image, layout.image_bytes},
+      {layout.kv, layout.kv_bytes},
+      {layout.work, layout.work_bytes}};
   std::uint64_t end = gen::system::dram_base;
   for (const auto& a : areas) {
     EXPECT_GE(a.first, end);
