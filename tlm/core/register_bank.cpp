@@ -178,7 +178,10 @@ std::string decode(const gen::register_info& info, std::uint32_t value) {
   for (std::uint32_t i = 0; i < info.field_count; ++i) {
     const gen::field_info& field = info.fields[i];
     const std::uint32_t mask = field.width >= 32 ? ~0U : (1U << field.width) - 1U;
-    text << (i == 0 ? "" : ", ") << field.name << "=" << std::dec << ((value >> field.lsb) & mask);
+    // Wide fields are addresses and patterns: nobody reads those in decimal.
+    const bool wide = field.width >= 16;
+    text << (i == 0 ? "" : ", ") << field.name << "=" << (wide ? "0x" : "") << (wide ? std::hex : std::dec)
+         << ((value >> field.lsb) & mask);
   }
   text << "}";
   return text.str();

@@ -109,7 +109,8 @@ class register_bank {
   std::uint64_t refused_ = 0;
 };
 
-// "control = 0x00000001 {enable=1, soft_reset=0}": the register's name and the value split into its fields.
+// "control = 0x00000001 {enable=1, soft_reset=0}": the register's name and the value split into its fields, those of 16
+// bits and more in hexadecimal.
 std::string decode(const gen::register_info& info, std::uint32_t value);
 
 }  // namespace dvp::core

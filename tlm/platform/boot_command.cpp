@@ -33,13 +33,12 @@ po::options_description description() {
   // clang-format off
   options.add_options()
     ("config,c", po::value<std::string>(), "platform: shipped name or JSON file (default fixed)")
-    ("set", po::value<std::vector<std::string>>()->composing(), "override one value of the configuration: path=value")
-    ("harts", po::value<std::string>(), "how many harts start (default: the configuration's)");
+    ("set", po::value<std::vector<std::string>>()->composing(), "override one value of the configuration: path=value");
   // clang-format on
   add_cpu_options(options);
   // clang-format off
   options.add_options()
-    ("quiet,q", "print nothing but what the program prints")
+    ("quiet,q", "print nothing but what the program prints and other options ask for")
     ("help,h", "this text");
   // clang-format on
   return options;
@@ -75,11 +74,7 @@ boot_options parse(const std::vector<std::string>& arguments) {
   if (given.count("config") != 0) options.config = option_text(given, "config");
   if (given.count("set") != 0) options.overrides = given["set"].as<std::vector<std::string>>();
   options.overrides.emplace_back("cpu.seat=rv64");
-  if (given.count("harts") != 0) {
-    const auto harts =
-        option_number<std::uint32_t>(given, "harts", 1, gen::system::most_harts, "a number of harts from 1 to 4");
-    options.overrides.push_back("cpu.rv64.harts=" + std::to_string(harts));
-  }
+  for (const auto& override : overrides_of(options.cpu)) options.overrides.push_back(override);
   options.quiet = given.count("quiet") != 0;
   return options;
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "dvp_gen/system.h"
 #include "tlm/platform/command_line.h"
 
 namespace dvp::platform {
@@ -11,6 +12,7 @@ namespace po = boost::program_options;
 void add_cpu_options(po::options_description& options) {
   // clang-format off
   options.add_options()
+    ("harts", po::value<std::string>(), "rv64: how many harts start (default: the configuration's)")
     ("uart", po::value<std::string>(), "rv64: console of the CPU: stdio, none, pty, tcp:PORT, or a file to write to")
     ("gdb", po::value<std::string>(), "rv64: wait for GDB on this port of 127.0.0.1 before the first instruction")
     ("trace-functions", po::value<std::string>(), "rv64: write calls and returns to this file")
@@ -37,6 +39,10 @@ cpu_options read_cpu_options(const po::variables_map& given) {
     *place = option_text(given, option);
     if (place->empty()) throw usage_error(std::string("--") + option + ": is empty");
   }
+  if (given.count("harts") != 0)
+    options.harts =
+        option_number<std::uint32_t>(given, "harts", 1, gen::system::most_harts,
+                                     ("a number from 1 to " + std::to_string(gen::system::most_harts)).c_str());
   if (given.count("gdb") != 0)
     options.gdb = option_number<std::uint16_t>(given, "gdb", 1, 65535, "a port from 1 to 65535");
   if (given.count("limit-us") != 0) {
@@ -50,6 +56,7 @@ cpu_options read_cpu_options(const po::variables_map& given) {
 void refuse_idle_cpu_options(const cpu_options& options, cpu_choice seat) {
   if (seat == cpu_choice::rv64) return;
   const std::pair<const char*, bool> given[] = {{"firmware", !options.firmware.empty()},
+                                                {"harts", options.harts.has_value()},
                                                 {"uart", !options.uart.empty()},
                                                 {"gdb", options.gdb.has_value()},
                                                 {"trace-functions", !options.trace_functions.empty()},
@@ -63,6 +70,11 @@ void refuse_idle_cpu_options(const cpu_options& options, cpu_choice seat) {
                         ": has no effect on firmware compiled for the host; add --cpu rv64");
     }
   }
+}
+
+std::vector<std::string> overrides_of(const cpu_options& options) {
+  if (!options.harts) return {};
+  return {"cpu.rv64.harts=" + std::to_string(*options.harts)};
 }
 
 std::vector<named_file> output_files(const cpu_options& options) {

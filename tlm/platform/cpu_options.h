@@ -13,10 +13,11 @@
 namespace dvp::platform {
 
 struct cpu_options {
-  std::string firmware;              // image; empty: the one built with this program
-  std::string uart;                  // console, see consoles.h; empty: the command's default
-  std::optional<std::uint16_t> gdb;  // port
-  std::string trace_registers;       // files; empty: none
+  std::string firmware;                // image; empty: the one built with this program
+  std::optional<std::uint32_t> harts;  // instead of the configuration's
+  std::string uart;                    // console, see consoles.h; empty: the command's default
+  std::optional<std::uint16_t> gdb;    // port
+  std::string trace_registers;         // files; empty: none
   std::string trace_functions;
   bool timeline_functions = false;  // of a run
   std::string trace_instructions;
@@ -33,6 +34,9 @@ cpu_options read_cpu_options(const boost::program_options::variables_map& given)
 
 // usage_error for an option that has no effect with this seat.
 void refuse_idle_cpu_options(const cpu_options& options, cpu_choice seat);
+
+// What these options change in the configuration, as for --set.
+std::vector<std::string> overrides_of(const cpu_options& options);
 
 // The files that these options name, to be compared with others.
 std::vector<named_file> output_files(const cpu_options& options);

@@ -112,6 +112,7 @@ run_options parse_run_options(const std::vector<std::string>& arguments) {
   if (given.count("array") != 0) options.array = parse_array(option_text(given, "array"));
   if (given.count("cpu") != 0) options.seat = parse_cpu(option_text(given, "cpu"));
   options.cpu = read_cpu_options(given);
+  for (const auto& override : overrides_of(options.cpu)) options.overrides.push_back(override);
   options.cpu.timeline_functions = given.count("timeline-functions") != 0;
   if (given.count("firmware") != 0) options.cpu.firmware = option_text(given, "firmware");
   if (given.count("lockstep-every") != 0) {
