@@ -104,6 +104,7 @@ gguf_file::value gguf_file::read_value(cursor& at, std::uint32_t type) {
     case array: {
       const auto element = at.take<std::uint32_t>();
       const auto count = at.take<std::uint64_t>();
+      if (element == array) throw std::runtime_error("the GGUF file has an array of arrays, which no model needs");
       std::vector<std::string> texts;
       for (std::uint64_t i = 0; i < count; ++i) {
         value item = read_value(at, element);
@@ -134,19 +135,32 @@ gguf_file::gguf_file(std::vector<char> bytes) : bytes_(std::move(bytes)) {
     const std::string name = at.take_text();
     const auto dimensions = at.take<std::uint32_t>();
     tensor_place place{.rows = 1, .columns = 1};
-    for (std::uint32_t d = 0; d < dimensions; ++d) (d == 0 ? place.columns : place.rows) *= at.take<std::uint64_t>();
+    for (std::uint32_t d = 0; d < dimensions; ++d) {
+      const auto extent = at.take<std::uint64_t>();
+      // No type takes less than a byte per element.
+      if (extent == 0 || extent > bytes_.size() / (place.rows * place.columns)) {
+        throw std::runtime_error("tensor " + name + " is empty or has more elements than the file has bytes");
+      }
+      (d == 0 ? place.columns : place.rows) *= extent;
+    }
     place.type = at.take<std::uint32_t>();
+    if (place.type == tensor_q8_0 && place.columns % q8_group != 0) {
+      throw std::runtime_error("tensor " + name + " is Q8_0 but its rows are not whole groups of 32");
+    }
     place.offset = at.take<std::uint64_t>();
     tensors_.emplace(name, place);
   }
   const std::size_t alignment = has("general.alignment") ? integer("general.alignment") : 32;
+  if (alignment == 0 || alignment > bytes_.size()) {
+    throw std::runtime_error("GGUF key general.alignment is 0 or larger than the file");
+  }
   const std::size_t data = (at.position() + alignment - 1) / alignment * alignment;
   for (auto& [name, place] : tensors_) {
-    place.offset += data;
-    if (place.offset > bytes_.size() ||
-        bytes_of(place.type, place.rows * place.columns, name) > bytes_.size() - place.offset) {
+    const std::size_t needed = bytes_of(place.type, place.rows * place.columns, name);
+    if (data > bytes_.size() || place.offset > bytes_.size() - data || needed > bytes_.size() - data - place.offset) {
       throw std::runtime_error("tensor " + name + " lies beyond the end of the file");
     }
+    place.offset += data;
   }
 }
 

@@ -75,16 +75,26 @@ void mix(const double* query, std::size_t head_length, const double* keys, std::
   for (std::size_t d = 0; d < head_length; ++d) mixed[d] /= sum;
 }
 
-std::vector<double> vector_of(const gguf_file& file, const std::string& name) {
-  return file.tensor(name).values;
+matrix matrix_of(const gguf_file& file, const std::string& name, std::size_t rows, std::size_t columns) {
+  matrix m = file.tensor(name);
+  if (m.rows != rows || m.columns != columns) {
+    throw std::runtime_error("tensor " + name + " has " + std::to_string(m.rows) + " rows of " +
+                             std::to_string(m.columns) + "; the model's other sizes ask for " + std::to_string(rows) +
+                             " rows of " + std::to_string(columns));
+  }
+  return m;
 }
 
-std::vector<double> optional_vector(const gguf_file& file, const std::string& name) {
-  return file.has_tensor(name) ? vector_of(file, name) : std::vector<double>();
+std::vector<double> vector_of(const gguf_file& file, const std::string& name, std::size_t length) {
+  return matrix_of(file, name, 1, length).values;
 }
 
-weight_matrix weights_of(const gguf_file& file, const std::string& name) {
-  return weight_matrix(file.tensor(name));
+std::vector<double> optional_vector(const gguf_file& file, const std::string& name, std::size_t length) {
+  return file.has_tensor(name) ? vector_of(file, name, length) : std::vector<double>();
+}
+
+weight_matrix weights_of(const gguf_file& file, const std::string& name, std::size_t outputs, std::size_t inputs) {
+  return weight_matrix(matrix_of(file, name, outputs, inputs));
 }
 
 }  // namespace
@@ -105,27 +115,36 @@ network network::read(const gguf_file& file) {
   n.shape.width = file.integer(arch + ".embedding_length");
   n.shape.heads = file.integer(arch + ".attention.head_count");
   n.shape.kv_heads = file.integer(arch + ".attention.head_count_kv");
-  n.shape.head_length = n.shape.width / n.shape.heads;
+  const std::size_t width = n.shape.width;
+  if (width != n.embedding.columns) throw std::runtime_error("the embedding's rows are not of the model's width");
+  if (n.shape.heads == 0 || width % (2 * n.shape.heads) != 0 || n.shape.kv_heads == 0 ||
+      n.shape.heads % n.shape.kv_heads != 0) {
+    throw std::runtime_error("the width does not split into heads of even length, or the heads into groups");
+  }
+  n.shape.head_length = width / n.shape.heads;
+  const std::size_t kv_width = n.shape.kv_heads * n.shape.head_length;
   n.shape.norm_epsilon = file.real(arch + ".attention.layer_norm_rms_epsilon");
   n.shape.rope_base = file.real(arch + ".rope.freq_base");
   n.shape.rope_halves = arch == "qwen2";
   for (std::uint64_t l = 0; l < file.integer(arch + ".block_count"); ++l) {
     const std::string at = "blk." + std::to_string(l) + ".";
-    n.layers.push_back({.attn_norm = vector_of(file, at + "attn_norm.weight"),
-                        .q = weights_of(file, at + "attn_q.weight"),
-                        .k = weights_of(file, at + "attn_k.weight"),
-                        .v = weights_of(file, at + "attn_v.weight"),
-                        .output = weights_of(file, at + "attn_output.weight"),
-                        .q_bias = optional_vector(file, at + "attn_q.bias"),
-                        .k_bias = optional_vector(file, at + "attn_k.bias"),
-                        .v_bias = optional_vector(file, at + "attn_v.bias"),
-                        .ffn_norm = vector_of(file, at + "ffn_norm.weight"),
-                        .gate = weights_of(file, at + "ffn_gate.weight"),
-                        .up = weights_of(file, at + "ffn_up.weight"),
-                        .down = weights_of(file, at + "ffn_down.weight")});
+    const std::size_t inner = file.tensor(at + "ffn_gate.weight").rows;
+    n.layers.push_back({.attn_norm = vector_of(file, at + "attn_norm.weight", width),
+                        .q = weights_of(file, at + "attn_q.weight", width, width),
+                        .k = weights_of(file, at + "attn_k.weight", kv_width, width),
+                        .v = weights_of(file, at + "attn_v.weight", kv_width, width),
+                        .output = weights_of(file, at + "attn_output.weight", width, width),
+                        .q_bias = optional_vector(file, at + "attn_q.bias", width),
+                        .k_bias = optional_vector(file, at + "attn_k.bias", kv_width),
+                        .v_bias = optional_vector(file, at + "attn_v.bias", kv_width),
+                        .ffn_norm = vector_of(file, at + "ffn_norm.weight", width),
+                        .gate = weights_of(file, at + "ffn_gate.weight", inner, width),
+                        .up = weights_of(file, at + "ffn_up.weight", inner, width),
+                        .down = weights_of(file, at + "ffn_down.weight", width, inner)});
   }
-  n.output_norm = vector_of(file, "output_norm.weight");
-  n.head = file.has_tensor("output.weight") ? weights_of(file, "output.weight") : weight_matrix(n.embedding);
+  n.output_norm = vector_of(file, "output_norm.weight", width);
+  n.head = file.has_tensor("output.weight") ? weights_of(file, "output.weight", n.shape.vocabulary, width)
+                                            : weight_matrix(n.embedding);
   return n;
 }
 

@@ -585,5 +585,24 @@ TEST(gguf_file, cut_short_anywhere) {
   }
 }
 
+TEST(gguf_file, sizes_that_lie_are_refused) {
+  constexpr std::uint64_t huge = std::uint64_t{1} << 62;
+  const testbenches::byte_string data(64);
+  const auto reads = [&](std::vector<std::uint64_t> extents, std::uint32_t type, std::uint32_t alignment) {
+    testbenches::gguf_writer writer;
+    writer.set("general.alignment", alignment);
+    writer.tensors = {{"t", std::move(extents), type, data, {}}};
+    gguf_file(bytes_of(writer)).tensor("t");
+  };
+  EXPECT_NO_THROW(reads({16}, 0, 32));
+  EXPECT_THROW(reads({0}, 0, 32), std::runtime_error);
+  EXPECT_THROW(reads({4, 0}, 0, 32), std::runtime_error);
+  EXPECT_THROW(reads({huge}, 0, 32), std::runtime_error) << "four bytes each wrap to none";
+  EXPECT_THROW(reads({huge, 4}, 0, 32), std::runtime_error) << "no element by wrapping";
+  EXPECT_THROW(reads({63}, 8, 32), std::runtime_error) << "half a group lies behind the data";
+  EXPECT_THROW(reads({16}, 0, 0), std::runtime_error);
+  EXPECT_THROW(reads({16}, 0, 1U << 31), std::runtime_error);
+}
+
 }  // namespace
 }  // namespace dvp::oracle
