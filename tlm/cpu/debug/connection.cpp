@@ -21,8 +21,8 @@ constexpr timeval send_patience = {5, 0};
 constexpr int finish_patience_ms = 200;
 
 [[noreturn]] void refuse(std::uint16_t port) {
-  throw std::runtime_error("GDB server: port " + std::to_string(port) + " of 127.0.0.1 cannot be listened on: " +
-                           std::strerror(errno) + "; choose another");
+  throw std::runtime_error("GDB server: port " + std::to_string(port) +
+                           " of 127.0.0.1 cannot be listened on: " + std::strerror(errno) + "; choose another");
 }
 
 sockaddr_in loopback(std::uint16_t port) {
