@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import tempfile
 
@@ -20,6 +21,13 @@ def call(*arguments, timeout=600, environment=None):
     """The finished process; output as text."""
     return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, cwd=ROOT,
                           env={**os.environ, **(environment or {})})
+
+
+def free_port():
+    """A port of loopback that nobody listened on a moment ago."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
 
 
 def scratch_folder():

@@ -66,12 +66,23 @@ class Traces(unittest.TestCase):
         self.assertIn("FNDA:1,main\n", coverage)
         self.assertIn(f"{image}.cpp", coverage)
 
+    def wait_for_text(self, path):
+        for _ in range(600):
+            if path.exists() and path.stat().st_size > 1000:
+                return
+            time.sleep(0.05)
+        self.fail(f"{path} was not written to in 30 s")
+
     def test_signals_end_a_run_in_order(self):
-        for number, waits in [(signal.SIGINT, []), (signal.SIGTERM, ["--gdb", "38517"])]:
+        for number, waits in [(signal.SIGINT, []), (signal.SIGTERM, ["--gdb", str(chip.free_port())])]:
             trace = chip.scratch_folder() / "functions"
             run = subprocess.Popen([chip.PROGRAM, "boot", IMAGES / "never_finish.elf", "--uart", "none",
                                     "--trace-functions", trace, *waits], stderr=subprocess.PIPE, text=True)
-            time.sleep(1)
+            if waits:
+                self.assertIn("gdb: waiting", run.stderr.readline())
+                time.sleep(1)  # from the message to the wait itself
+            else:
+                self.wait_for_text(trace.with_name("functions.part"))
             run.send_signal(number)
             said = run.communicate(timeout=30)[1]
             self.assertEqual(run.returncode, 128 + number, said)

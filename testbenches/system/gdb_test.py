@@ -6,7 +6,6 @@ debugger reads of one thing in two ways.
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -22,12 +21,6 @@ BOOT_ROM = 0x1000
 ROUNDS = 4  # of the five prompts: some seconds, long enough to be interrupted and found again
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def prompts():
     path = chip.scratch_folder() / "prompts.jsonl"
     chip.write_lines(path, ROUNDS * chip.read_lines(chip.task_file("showcase")))
@@ -38,7 +31,7 @@ class Debugged:
     """`dllm-vp run` waiting for a debugger."""
 
     def __init__(self, *arguments):
-        self.port = free_port()
+        self.port = chip.free_port()
         self.folder = chip.scratch_folder()
         command = [chip.PROGRAM, "run", *map(str, RUN + arguments), "--gdb", str(self.port), "--out", str(self.folder)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=chip.ROOT)
