@@ -16,8 +16,14 @@ import vocab
 
 NEAR = 8  # masks this close to the first are scored in full when everything before them is known
 LATER_WEIGHT = 0.2  # loss of masks beyond the part being decoded: seen as drafts only, and often not yet predictable
+LONG_PROMPT = 200  # characters; a few-shot prompt has more, and keeps the short span
 SHORT_SAMPLES = {"llada": 20, "qwen2": 36}  # per step; a block-causal sample is shorter and scores fewer rows
 FEW_SHOT_SAMPLES = 5  # per step; half have one to three examples, half the full long-prefix length
+LONG_SPAN = 0.4  # share of short llada samples with twice the span: the model is to decode 64 and 128 tokens alike
+EDITED = 0.3  # share of llada samples in which filled positions are scored too, some of them replaced by a wrong token
+WRONG = 0.08  # share of their filled positions replaced
+KEPT_ROWS = 0.25  # share of their other filled positions scored, with little weight: they are to be left alone
+KEPT_WEIGHT = 0.2
 FILL_WEIGHT = 0.2  # loss of end tokens after the first: trivial, they must not drown the answer
 
 
@@ -43,18 +49,28 @@ def masked_subset(positions, rng):
     return set(rng.sample(positions, rng.randint(1, len(positions)))) if positions else set()
 
 
+def wrong_token(body, right, rng):
+    """Another token: of the same answer, as a slip of the decoder would be, or any."""
+    token = rng.choice(body) if rng.random() < 0.5 else rng.randrange(vocab.END, vocab.SIZE)
+    return token if token != right else rng.randrange(vocab.NEWLINE + 1, vocab.SIZE)
+
+
 def llada_sample(config, prompt, answer, rng):
-    """Blocks before the current one are clean, later ones all masked, as Loop 1 meets them; one in five is masked over the whole span."""
+    """Blocks before the current one are clean, later ones all masked, as Loop 1 meets them; one in five is masked over the whole span.
+
+    In some samples a few filled tokens are wrong, and what stood there is asked for: what revision and editing need.
+    """
+    span_length = config.gen_length * (2 if len(prompt) < LONG_PROMPT and rng.random() < LONG_SPAN else 1)
     head = vocab.encode(prompt + vocab.PROMPT_SUFFIX)
     body = vocab.encode(answer)
     content = len(body) + 1  # the first end token is part of the answer
-    body += [vocab.END] * (config.gen_length - len(body))
+    body += [vocab.END] * (span_length - len(body))
     last_content_block = (content - 1) // config.block
-    blocks = config.gen_length // config.block
+    blocks = span_length // config.block
     whole = rng.random() < 0.2
     # A block that is all end tokens teaches nothing new, so it is rarely the current one.
     current = rng.randint(0, last_content_block) if rng.random() < 0.95 else rng.randrange(blocks)
-    begin, stop = (0, config.gen_length) if whole else (current * config.block, (current + 1) * config.block)
+    begin, stop = (0, span_length) if whole else (current * config.block, (current + 1) * config.block)
     span = range(begin, stop)
     characters, fill = [i for i in span if i < content], [i for i in span if i >= content]
     near = stop
@@ -69,10 +85,21 @@ def llada_sample(config, prompt, answer, rng):
     else:
         # Content and fill get their own ratios: decoding commits the easy fill long before the hard characters.
         masked = masked_subset(characters, rng) | masked_subset(fill, rng)
-    masked |= set(range(stop, config.gen_length))
+    masked |= set(range(stop, span_length))
     tokens = [vocab.MASK if i in masked else t for i, t in enumerate(body)]
     order = sorted(masked)
     weights = [(LATER_WEIGHT if i >= near else 1.0) * (FILL_WEIGHT if i >= content else 1.0) for i in order]
+    if rng.random() < EDITED:
+        for i in range(stop):
+            if i in masked:
+                continue
+            wrong = rng.random() < WRONG
+            if wrong:
+                tokens[i] = wrong_token(body[:content], body[i], rng)
+            elif rng.random() >= KEPT_ROWS:
+                continue
+            order.append(i)
+            weights.append((1.0 if wrong else KEPT_WEIGHT) * (FILL_WEIGHT if i >= content else 1.0))
     return Sample(head + tokens, [len(head) + i for i in order], [body[i] for i in order], weights)
 
 

@@ -67,6 +67,8 @@ def main():
     parser.add_argument("--out", required=True, help="folder of the checkpoint; an existing one is resumed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--probe-every", type=int, default=500)
+    parser.add_argument("--init", help="checkpoint whose weights to begin with, its optimiser state left aside")
+    parser.add_argument("--peak", type=float, default=1.0, help="share of the peak rate that is reached")
     args = parser.parse_args()
 
     torch.set_num_threads(1)
@@ -76,6 +78,8 @@ def main():
     optimizers = {"muon": Muon(inner), "adam": torch.optim.AdamW(rest, betas=(0.9, 0.98), weight_decay=0.0, foreach=True)}
     path = os.path.join(args.out, "checkpoint.pt")
     step, seconds, mixture = 0, 0.0, START_MIXTURE
+    if args.init:
+        network.load_state_dict(torch.load(args.init)["network"])
     if os.path.exists(path):
         saved = torch.load(path)
         network.load_state_dict(saved["network"])
@@ -89,7 +93,7 @@ def main():
     while step < args.steps:
         for name, optimizer in optimizers.items():
             for group in optimizer.param_groups:
-                group["lr"] = PEAK_RATE[name] * rate(step, args.steps)
+                group["lr"] = PEAK_RATE[name] * args.peak * rate(step, args.steps)
         groups = batches.step_groups(network.config, args.seed, step, mixture)
         network.zero_grad(set_to_none=True)
         loss = train_step(network, groups)
