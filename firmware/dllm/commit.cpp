@@ -1,7 +1,5 @@
 #include "firmware/dllm/commit.h"
 
-#include <bit>
-
 namespace dvp::dllm {
 namespace {
 
@@ -15,9 +13,9 @@ bool is_nan(float value) {
 
 // The most confident of a set that is not empty.
 std::uint32_t best_of(std::span<const float> confidences, position_set candidates) {
-  std::uint32_t best = static_cast<std::uint32_t>(std::countr_zero(candidates));
+  std::uint32_t best = lowest(candidates);
   for (position_set rest = candidates & (candidates - 1); rest != 0; rest &= rest - 1) {
-    const std::uint32_t position = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const std::uint32_t position = lowest(rest);
     const bool better = confidences[position] > confidences[best];
     if (better || (is_nan(confidences[best]) && !is_nan(confidences[position]))) {
       best = position;
@@ -53,7 +51,7 @@ position_set choose_by_threshold(std::span<const float> confidences, position_se
   }
   position_set chosen = bit(best_of(confidences, candidates));
   for (position_set rest = candidates; rest != 0; rest &= rest - 1) {
-    const std::uint32_t position = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const std::uint32_t position = lowest(rest);
     if (above(confidences[position], threshold, inclusive)) {
       chosen |= bit(position);
     }
@@ -80,7 +78,7 @@ position_set choose_edits(std::span<const float> confidences, std::span<const st
                           std::span<const std::uint32_t> tokens, position_set filled, float threshold, bool inclusive) {
   position_set chosen = 0;
   for (position_set rest = filled; rest != 0; rest &= rest - 1) {
-    const std::uint32_t position = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const std::uint32_t position = lowest(rest);
     if (predicted[position] != tokens[position] && above(confidences[position], threshold, inclusive)) {
       chosen |= bit(position);
     }

@@ -1,23 +1,17 @@
 // Which masked positions of a block get their token after a forward: pure rules over a block's confidences.
 //
-// A block has at most 64 positions; a set of positions is a word, bit i for position i. Confidences outside the set of
-// candidates are not looked at. A NaN confidence is less than every number. Equal confidences go to the lower position.
+// A block has at most 64 positions. Confidences outside the set of candidates are not looked at. A NaN confidence is
+// less than every number. Equal confidences go to the lower position.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include "firmware/dllm/positions.h"
+
 namespace dvp::dllm {
 
 inline constexpr std::uint32_t most_block_length = 64;
-
-using position_set = std::uint64_t;
-
-// Positions [first, first + count); first + count at most 64.
-constexpr position_set positions(std::uint32_t first, std::uint32_t count) {
-  const position_set low = count == 64 ? ~position_set{0} : (position_set{1} << count) - 1;
-  return count == 0 ? 0 : low << first;
-}
 
 // How many of a block's `masks` positions step `step` of `steps` commits: masks / steps, the remainder one each to the
 // first steps (LLaDA, get_num_transfer_tokens).

@@ -1,8 +1,10 @@
 #include "firmware/dllm/decode.h"
 
+#include "firmware/dllm/dual_path.h"
 #include "firmware/dllm/fast_dllm_v2.h"
 #include "firmware/dllm/image.h"
 #include "firmware/dllm/llada.h"
+#include "firmware/dllm/profile.h"
 #include "firmware/dllm/request.h"
 #include "firmware/hal/hal.h"
 
@@ -22,33 +24,58 @@ void write_identity(std::uint64_t address) {
   }
 }
 
+struct npu_side {
+  drivers::npu npu;
+  drivers::npu_window window;
+  swap_policies swap;
+};
+
 result_code start_npu(const gen::request_record& request, const work_layout& work, std::uint64_t npu_base,
-                      drivers::npu& npu) {
+                      decode_memory& memory, npu_side& side) {
+  drivers::npu& npu = side.npu;
   if (npu.probe(npu_base) != npu_code::ok) {
     return result_code::npu_absent;
   }
-  return npu.start(work.ring, ring_entries, request.watchdog_us) == npu_code::ok ? result_code::ok
-                                                                                 : result_code::bad_request;
+  side.window.open(npu_base, request.watchdog_us);
+  if (side.window.present()) {
+    const result_code code =
+        memory.swap.plan(request, work, memory.model, memory.weights, memory.state, side.window, side.swap);
+    if (code != result_code::ok) {
+      return code;
+    }
+    npu.see_memory_from(memory.swap.memory_base());
+  } else if (request.swap != gen::swap_policy::none) {
+    return result_code::bad_request;
+  }
+  return npu.start(work.ring, work.records, ring_entries, request.watchdog_us) == npu_code::ok
+             ? result_code::ok
+             : result_code::bad_request;
 }
 
 // Everything between an accepted image and the first forward.
 result_code prepare(const gen::request_record& request, const request_buffers& buffers, std::uint64_t npu_base,
-                    decode_memory& memory, drivers::npu& npu) {
+                    decode_memory& memory, npu_side& side, work_layout& work) {
+  drivers::npu& npu = side.npu;
   kernels::run_state& state = memory.state;
-  work_layout work;
   result_code code = place_run(request, buffers, memory.model, work, state.cache);
-  if (code == result_code::ok) {
-    code = start_npu(request, work, npu_base, npu);
+  if (code != result_code::ok) {
+    return code;
   }
+  state.tokens = request.tokens_address;
+  state.results = work.results;
+  state.residual = work.residual;
+  state.identity = work.identity;
+  state.engine = work.engine;
+  if (request.engine == gen::forward_engine::cpu) {
+    state.plan.tile_rows = kernels::cpu_panel_rows;
+    return result_code::ok;
+  }
+  code = start_npu(request, work, npu_base, memory, side);
   if (code != result_code::ok) {
     return code;
   }
   state.limits = npu.limits();
   state.stream.start(npu, ring_entries);
-  state.tokens = request.tokens_address;
-  state.results = work.results;
-  state.residual = work.residual;
-  state.identity = work.identity;
   const kernels::plan_request wanted =
       kernels::request_plan(memory.model, memory.weights, request.row_tile,
                             static_cast<std::uint32_t>(sequence_length(request)), state.stream.granule_bytes());
@@ -59,42 +86,62 @@ result_code prepare(const gen::request_record& request, const request_buffers& b
     npu.reset();
     return result_code::scratchpad_too_small;
   }
+  if (side.window.present()) {
+    memory.swap.start(state, wanted.identity);
+  }
   return result_code::ok;
 }
 
-result_code run_loop(session& s) {
+// Which error it was, into the result; the code that tells it.
+result_code explain(const drivers::npu_fault& fault, gen::result_record& result) {
+  result.npu_error = static_cast<std::uint32_t>(fault.error);
+  result.npu_error_index = fault.index;
+  result.fault_address = fault.address;
+  return fault.error == gen::npu::error_code::memory_error ? result_code::memory_error : result_code::npu_error;
+}
+
+result_code run_loop(session& s, const work_layout& work) {
   switch (s.request().loop) {
     case gen::decode_loop::llada:
     case gen::decode_loop::fast_dllm_v1:
-      return run_llada(s);
+      return s.request().visibility > 0 ? run_dual_path(s, work) : run_llada(s);
     case gen::decode_loop::fast_dllm_v2:
       return run_fast_dllm_v2(s);
+    case gen::decode_loop::profile:
+      return run_profile(s);
   }
   return result_code::bad_request;
 }
 
 result_code run(const gen::request_record& request, const request_buffers& buffers, std::uint64_t npu_base,
                 drivers::interrupt_line npu_line, decode_memory& memory, observer& host) {
-  drivers::npu npu(npu_line);
+  npu_side side{drivers::npu(npu_line), drivers::npu_window(npu_line), {}};
+  drivers::npu& npu = side.npu;
+  work_layout work;
   result_code code = read_image(request.image_address, memory.model, memory.weights);
   if (code == result_code::ok) {
-    code = prepare(request, buffers, npu_base, memory, npu);
+    code = prepare(request, buffers, npu_base, memory, side, work);
   }
   gen::result_record& result = *buffers.result;
   result = {};
   result.code = code;
+  memory.swap.report(result);
   if (code == result_code::ok) {
     session s(request, memory.model, memory.weights, memory.state, buffers.tokens, result, *buffers.progress, host);
     s.report(gen::progress_kind::started, {}, 0, request.prompt_tokens);
-    code = run_loop(s);
+    code = run_loop(s, work);
     if (code == result_code::npu_error) {
-      const drivers::npu_fault fault = npu.fault();
-      result.npu_error = static_cast<std::uint32_t>(fault.error);
-      result.npu_error_index = fault.index;
+      code = explain(npu.fault(), result);
     }
     result.code = code;
+    memory.swap.finish(memory.state, result);
+    memory.swap.report(result);
     s.report(gen::progress_kind::finished, {}, 0, result.total_tokens);
-    if (code == result_code::ok) {
+    if (request.engine == gen::forward_engine::cpu) {
+      return code;
+    }
+    // What is copied ahead of a forward that never comes may fail too.
+    if (code == result_code::ok && memory.state.stream.status() == npu_code::ok) {
       npu.disable();
     } else {
       npu.reset();
@@ -111,10 +158,12 @@ result_code decode(std::uint64_t request_address, std::uint64_t npu_base, driver
   if (requests.empty()) {
     return result_code::bad_request;
   }
+  // The record is main memory, which others write: what is checked is what the run then goes by.
+  const gen::request_record request = requests[0];
   request_buffers buffers;
-  const result_code code = check_request(requests[0], buffers);
+  const result_code code = check_request(request, request_address, buffers);
   if (code != result_code::ok) {
-    const auto results = hal::objects<gen::result_record>(requests[0].result_address, 1);
+    const auto results = hal::objects<gen::result_record>(request.result_address, 1);
     if (!results.empty()) {
       results[0] = {};
       results[0].code = code;
@@ -122,7 +171,8 @@ result_code decode(std::uint64_t request_address, std::uint64_t npu_base, driver
     return code;
   }
   memory.state = {};
-  return run(requests[0], buffers, npu_base, npu_line, memory, host);
+  memory.swap.clear();
+  return run(request, buffers, npu_base, npu_line, memory, host);
 }
 
 }  // namespace dvp::dllm

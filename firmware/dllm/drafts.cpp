@@ -1,17 +1,10 @@
 #include "firmware/dllm/drafts.h"
 
 #include <algorithm>
-#include <bit>
+
+#include "firmware/hal/hal.h"
 
 namespace dvp::dllm {
-namespace {
-
-std::uint32_t lowest(position_set set) {
-  return static_cast<std::uint32_t>(std::countr_zero(set));
-}
-
-}  // namespace
-
 std::uint32_t latency_table::same_time(std::uint32_t rows, std::uint32_t limit) const {
   if (count == 0) {
     const std::uint32_t stair = (rows + row_tile - 1) / row_tile * row_tile;
@@ -31,6 +24,15 @@ std::uint32_t latency_table::same_time(std::uint32_t rows, std::uint32_t limit) 
   return std::max(rows, std::min(entries[i].rows, limit));
 }
 
+latency_table read_latencies(const gen::request_record& request, std::uint32_t row_tile) {
+  latency_table table;
+  const auto entries = hal::objects<gen::latency_entry>(request.latency_address, request.latency_entries);
+  std::copy(entries.begin(), entries.end(), table.entries.begin());
+  table.count = static_cast<std::uint32_t>(entries.size());
+  table.row_tile = row_tile;
+  return table;
+}
+
 draft_set take_block(draft_set& drafts, std::uint32_t length) {
   draft_set block = drafts;
   block.held &= positions(0, length);
@@ -45,8 +47,7 @@ draft_set take_block(draft_set& drafts, std::uint32_t length) {
 
 position_set confirmed(const draft_set& drafts, std::span<const float> confidences,
                        std::span<const std::uint32_t> predicted, position_set masks) {
-  position_set result =
-      drafts.held & choose_by_count(confidences, masks, static_cast<std::uint32_t>(std::popcount(drafts.held)));
+  position_set result = drafts.held & choose_by_count(confidences, masks, count(drafts.held));
   for (position_set rest = result; rest != 0; rest &= rest - 1) {
     if (predicted[lowest(rest)] != drafts.tokens[lowest(rest)]) {
       result &= ~(rest & -rest);
@@ -68,7 +69,7 @@ std::uint32_t add_drafts(draft_set& drafts, std::span<const float> confidences,
     }
   }
   drafts.held |= added;
-  return static_cast<std::uint32_t>(std::popcount(added));
+  return count(added);
 }
 
 void show(const draft_set& drafts, std::span<std::uint32_t> tokens) {

@@ -37,6 +37,9 @@ struct latency_table {
   std::uint32_t same_time(std::uint32_t rows, std::uint32_t limit) const;
 };
 
+// The request's table, for a firmware that works on row_tile rows at a time.
+latency_table read_latencies(const gen::request_record& request, std::uint32_t row_tile);
+
 // Guesses for the positions from `base` on, the first one behind the block in work.
 struct draft_set {
   std::uint32_t base = 0;

@@ -1,7 +1,6 @@
 #include "firmware/dllm/fast_dllm_v2.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace dvp::dllm {
 namespace {
@@ -25,7 +24,7 @@ bool answered(session& s, std::uint32_t known) {
 }
 
 std::uint32_t known_positions(const block& b) {
-  return b.first + (b.masks == 0 ? b.length : static_cast<std::uint32_t>(std::countr_zero(b.masks)));
+  return b.first + (b.masks == 0 ? b.length : lowest(b.masks));
 }
 
 // Threshold, or factor where the request says so.

@@ -1,10 +1,8 @@
 #include "firmware/dllm/llada.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "firmware/dllm/drafts.h"
-#include "firmware/hal/hal.h"
 
 namespace dvp::dllm {
 namespace {
@@ -12,23 +10,6 @@ namespace {
 using gen::cache_mode;
 using gen::commit_rule;
 using gen::result_code;
-
-std::uint32_t count(position_set set) {
-  return static_cast<std::uint32_t>(std::popcount(set));
-}
-
-std::uint32_t lowest(position_set set) {
-  return static_cast<std::uint32_t>(std::countr_zero(set));
-}
-
-latency_table read_latencies(const gen::request_record& request, std::uint32_t row_tile) {
-  latency_table table;
-  const auto entries = hal::objects<gen::latency_entry>(request.latency_address, request.latency_entries);
-  std::copy(entries.begin(), entries.end(), table.entries.begin());
-  table.count = static_cast<std::uint32_t>(entries.size());
-  table.row_tile = row_tile;
-  return table;
-}
 
 // Where a block stands.
 struct block_progress {

@@ -6,6 +6,7 @@
 
 #include "firmware/dllm/commit.h"
 #include "firmware/dllm/drafts.h"
+#include "firmware/dllm/revision.h"
 #include "firmware/dllm/session.h"
 #include "firmware/hal/hal.h"
 
@@ -22,8 +23,11 @@ constexpr std::uint32_t alignment = 64;
 constexpr std::uint32_t most_row_tile = 256;
 constexpr std::uint32_t most_edit_steps = 64;
 constexpr std::uint32_t most_draft_trigger = 64;
+constexpr std::uint32_t most_sweep_steps = 64;
+constexpr std::uint32_t most_retries = 100;
 constexpr std::uint16_t known_flags = gen::request_flag::threshold_inclusive | gen::request_flag::allow_mask |
-                                      gen::request_flag::stop_at_end | gen::request_flag::clear_cache;
+                                      gen::request_flag::stop_at_end | gen::request_flag::clear_cache |
+                                      gen::request_flag::revision_wait;
 
 std::uint64_t align_up(std::uint64_t value) {
   return (value + alignment - 1) / alignment * alignment;
@@ -40,11 +44,14 @@ bool good_steps(const request_record& r) {
 }
 
 bool bidirectional(decode_loop loop) {
-  return loop == decode_loop::llada || loop == decode_loop::fast_dllm_v1;
+  return loop != decode_loop::fast_dllm_v2;
 }
 
 // The rule is one that the loop knows, and its number can be used.
 bool good_rule(const request_record& r) {
+  if (r.loop == decode_loop::profile) {
+    return r.rule == commit_rule::by_loop;
+  }
   switch (r.rule) {
     case commit_rule::by_loop:
       return r.loop == decode_loop::llada ? good_steps(r) : amount(r.threshold);
@@ -98,12 +105,51 @@ bool good_drafts(const request_record& r) {
          (r.draft_trigger == 0 || r.cache == cache_mode::dual) && good_latencies(r);
 }
 
+bool good_engine(const request_record& r) {
+  switch (r.swap) {
+    case gen::swap_policy::none:
+    case gen::swap_policy::naive:
+    case gen::swap_policy::lru:
+    case gen::swap_policy::somr:
+      break;
+    default:
+      return false;
+  }
+  if (r.engine != gen::forward_engine::npu && r.engine != gen::forward_engine::cpu) {
+    return false;
+  }
+  const auto plan = hal::objects<gen::swap_plan_entry>(r.plan_address, r.plan_entries);
+  return plan.size() == r.plan_entries;
+}
+
+// Without visibility every other field of it is 0.
+bool good_revision(const request_record& r) {
+  const bool waits = (r.flags & gen::request_flag::revision_wait) != 0;
+  if (r.revision_order != gen::revision_choice::oldest && r.revision_order != gen::revision_choice::low_confidence) {
+    return false;
+  }
+  if (r.visibility == 0) {
+    return !waits && r.stability == 0 && r.revisions == 0 && r.refresh_first_layer == 0 && r.refresh_layers == 0 &&
+           r.sweep_steps == 0 && r.revision_order == gen::revision_choice::oldest;
+  }
+  return amount(r.visibility) && amount(r.stability) && r.visibility <= r.stability && r.revisions <= most_revisions &&
+         r.sweep_steps <= most_sweep_steps && r.cache == cache_mode::dual && r.edit_threshold == 0 &&
+         (r.flags & gen::request_flag::clear_cache) == 0;
+}
+
+// Nothing is generated, and every entry's rows are positions of the prompt and can all be asked at once.
+bool good_profile(const request_record& r) {
+  const auto entries = hal::objects<gen::latency_entry>(r.latency_address, r.latency_entries);
+  return r.generate_tokens == 0 && r.edit_threshold == 0 && !entries.empty() &&
+         entries.back().rows <= r.prompt_tokens && entries.back().rows <= most_logits_rows;
+}
+
 bool good_numbers(const request_record& r) {
   if (r.version != gen::request_version || (r.flags & ~known_flags) != 0 || r.prompt_tokens == 0 ||
-      r.generate_tokens == 0 || r.block_length == 0 || r.block_length > most_block_length || !amount(r.temperature) ||
-      r.row_tile > most_row_tile ||
+      (r.generate_tokens == 0) != (r.loop == decode_loop::profile) || r.retries > most_retries || r.block_length == 0 ||
+      r.block_length > most_block_length || !amount(r.temperature) || r.row_tile > most_row_tile ||
       std::any_of(std::begin(r.unused), std::end(r.unused), [](auto u) { return u != 0; }) || !good_rule(r) ||
-      !good_cache(r) || !good_edits(r) || !good_drafts(r)) {
+      !good_cache(r) || !good_edits(r) || !good_drafts(r) || !good_engine(r) || !good_revision(r)) {
     return false;
   }
   switch (r.loop) {
@@ -112,6 +158,8 @@ bool good_numbers(const request_record& r) {
       return r.generate_tokens % r.block_length == 0;
     case decode_loop::fast_dllm_v2:
       return r.sub_block_length != 0 && r.block_length % r.sub_block_length == 0;
+    case decode_loop::profile:
+      return good_profile(r);
   }
   return false;
 }
@@ -125,20 +173,26 @@ bool apart(const extent& a, const extent& b) {
   return a.address + a.bytes <= b.address || b.address + b.bytes <= a.address;
 }
 
-bool good_buffers(const request_record& r) {
-  const extent latencies{r.latency_address, std::uint64_t{r.latency_entries} * sizeof(gen::latency_entry)};
-  const std::array<extent, 5> extents = {{{r.tokens_address, std::uint64_t{4} * r.tokens_capacity},
-                                          {r.kv_address, r.kv_bytes},
-                                          {r.work_address, r.work_bytes},
-                                          {r.result_address, sizeof(gen::result_record)},
-                                          {r.progress_address, sizeof(gen::progress_record)}}};
+bool good_buffers(const request_record& r, std::uint64_t address) {
+  constexpr std::size_t required = 6;  // the others may be empty
+  const std::array<extent, 8> extents = {
+      {{address, sizeof(request_record)},
+       {r.tokens_address, std::uint64_t{4} * r.tokens_capacity},
+       {r.kv_address, r.kv_bytes},
+       {r.work_address, r.work_bytes},
+       {r.result_address, sizeof(gen::result_record)},
+       {r.progress_address, sizeof(gen::progress_record)},
+       {r.latency_address, std::uint64_t{r.latency_entries} * sizeof(gen::latency_entry)},
+       {r.plan_address, std::uint64_t{r.plan_entries} * sizeof(gen::swap_plan_entry)}}};
   for (std::size_t i = 0; i < extents.size(); ++i) {
-    if (extents[i].bytes == 0 || hal::memory(extents[i].address, extents[i].bytes) == nullptr ||
-        (latencies.bytes != 0 && !apart(extents[i], latencies))) {
+    if (extents[i].bytes == 0 && i >= required) {
+      continue;
+    }
+    if (extents[i].bytes == 0 || hal::memory(extents[i].address, extents[i].bytes) == nullptr) {
       return false;
     }
     for (std::size_t j = 0; j < i; ++j) {
-      if (!apart(extents[i], extents[j])) {
+      if (extents[j].bytes != 0 && !apart(extents[i], extents[j])) {
         return false;
       }
     }
@@ -153,8 +207,8 @@ std::uint64_t sequence_length(const request_record& r) {
   return bidirectional(r.loop) ? length : (length + r.block_length - 1) / r.block_length * r.block_length;
 }
 
-result_code check_request(const request_record& request, request_buffers& buffers) {
-  if (!good_numbers(request) || !good_buffers(request)) {
+result_code check_request(const request_record& request, std::uint64_t address, request_buffers& buffers) {
+  if (!good_numbers(request) || !good_buffers(request, address)) {
     return result_code::bad_request;
   }
   buffers.tokens = hal::objects<std::uint32_t>(request.tokens_address, request.tokens_capacity);
@@ -172,6 +226,10 @@ result_code place_run(const request_record& request, const request_buffers& buff
                       work_layout& work, kernels::kv_cache& cache) {
   const bool block_causal = request.loop == decode_loop::fast_dllm_v2;
   if (model.block_causal != block_causal || (block_causal && !model.shift_logits)) {
+    return result_code::bad_request;
+  }
+  if (request.visibility > 0 && (request.refresh_first_layer >= model.layers ||
+                                 request.refresh_layers > model.layers - request.refresh_first_layer)) {
     return result_code::bad_request;
   }
   const std::uint64_t length = sequence_length(request);
@@ -195,10 +253,34 @@ result_code place_run(const request_record& request, const request_buffers& buff
 
   const std::uint64_t most_rows = bidirectional(request.loop) ? length : request.block_length;
   work.ring = request.work_address;
-  work.results = work.ring + std::uint64_t{ring_entries} * gen::descriptor_bytes;
+  work.records = work.ring + std::uint64_t{ring_entries} * gen::descriptor_bytes;
+  work.results = work.records + std::uint64_t{ring_entries} * sizeof(gen::completion_record);
   work.identity = work.results + align_up(std::uint64_t{most_logits_rows} * sizeof(gen::sample_record));
   work.residual = work.identity + align_up(2 * kernels::weight_group * kernels::weight_group);
-  const std::uint64_t end = work.residual + most_rows * model.width * sizeof(float);
+  std::uint64_t end = work.residual + align_up(most_rows * model.width * sizeof(float));
+  work.npu_end = end;
+  const auto place = [&](std::uint64_t rows, std::uint32_t kept_layers) {
+    const kernels::cpu_workspace space{.address = end,
+                                       .rows = static_cast<std::uint32_t>(rows),
+                                       .keys = static_cast<std::uint32_t>(length),
+                                       .kept_layers = kept_layers};
+    end += space.bytes(model);
+    return space;
+  };
+  if (request.engine == gen::forward_engine::cpu) {
+    work.engine = place(most_rows, 0);
+  }
+  if (request.revisions != 0) {
+    // With shifted logits each revision also works on the row that predicts it.
+    work.cpu_workspace = place(std::uint64_t{request.revisions} * (model.shift_logits ? 2 : 1), model.layers);
+    work.shadow_kv = end;
+    end += align_up(cache.bytes(model));
+  }
+  if (request.visibility > 0) {
+    work.revision_entries = end;
+    end += std::uint64_t{request.generate_tokens} * sizeof(revision_entry);
+  }
+  work.end = end;
   return end - request.work_address <= request.work_bytes ? result_code::ok : result_code::too_long;
 }
 

@@ -20,16 +20,25 @@ struct request_buffers {
 // Where the parts of the work buffer lie; bus addresses.
 struct work_layout {
   std::uint64_t ring = 0;
+  std::uint64_t records = 0;  // of completion, as many as the ring has entries
   std::uint64_t results = 0;
   std::uint64_t identity = 0;
   std::uint64_t residual = 0;
+  kernels::cpu_workspace engine;         // forward_engine::cpu only
+  kernels::cpu_workspace cpu_workspace;  // with revisions: of their passes, all layers kept
+  std::uint64_t revision_entries = 0;    // with a visibility: one per position to generate
+  std::uint64_t shadow_kv = 0;           // with revisions: a second cache, as large as the first
+  std::uint64_t npu_end = 0;             // the NPU uses what is from the ring to here
+  std::uint64_t end = 0;                 // from here on the work buffer is free
 };
 
 inline constexpr std::uint32_t ring_entries = 512;
 
 // What can be said without the model: version, loop, flags, numbers, and that the buffers are main memory, aligned and
-// apart from one another. Codes: ok, bad_request.
-[[nodiscard]] gen::result_code check_request(const gen::request_record& request, request_buffers& buffers);
+// apart from one another and from the record itself. request: a copy of the record at bus address `address` that nobody
+// else writes. Codes: ok, bad_request.
+[[nodiscard]] gen::result_code check_request(const gen::request_record& request, std::uint64_t address,
+                                             request_buffers& buffers);
 
 // What depends on the model: the loop suits its attention, the prompt's tokens exist, sequence, cache and activations
 // fit. Codes: ok, bad_request, too_long.

@@ -30,11 +30,29 @@ revision_code revision::move_window(std::uint32_t first, std::uint32_t count) {
       ++entries_[i].kv_version;
       entries_[i].in_flight = false;
       entries_[i].observed = false;
+      entries_[i].accepted = false;
     }
   }
   window_first_ = first;
   window_count_ = count;
   return revision_code::ok;
+}
+
+revision_code revision::cut(std::uint32_t count) {
+  if (count > entries_.size() || count % rules_.block_length != 0 || count < current_ ||
+      std::any_of(entries_.begin() + count, entries_.end(),
+                  [](const revision_entry& e) { return e.state != visibility_state::invisible; })) {
+    return revision_code::bad_argument;
+  }
+  entries_ = entries_.first(count);
+  window_first_ = std::min(window_first_, count);
+  window_count_ = std::min(window_count_, count - window_first_);
+  return revision_code::ok;
+}
+
+// A visible position that the forward in work makes stable unless it is asked about it.
+bool revision::settles(std::uint32_t position) const {
+  return in_window(position) && entries_[position].confidence >= rules_.stability;
 }
 
 // Whether the policy takes position a before position b.
@@ -57,7 +75,8 @@ std::uint32_t revision::pick(std::span<revision_transaction> targets) {
     std::uint32_t best = positions;
     for (std::uint32_t i = 0; i < positions; ++i) {
       const revision_entry& e = entries_[i];
-      if (e.state == visibility_state::visible && !e.in_flight && (best == positions || before(i, best))) {
+      if (e.state == visibility_state::visible && !e.in_flight && !settles(i) &&
+          (best == positions || before(i, best))) {
         best = i;
       }
     }
@@ -95,6 +114,28 @@ revision_code revision::observe(std::uint32_t position, std::uint32_t token, flo
   return revision_code::ok;
 }
 
+revision_code revision::accept(std::uint32_t position) {
+  if (position >= entries_.size() || !entries_[position].observed ||
+      entries_[position].state != visibility_state::invisible) {
+    return revision_code::bad_argument;
+  }
+  entries_[position].accepted = true;
+  return revision_code::ok;
+}
+
+// What a forward does to a visible position that it had as input.
+void revision::end_visible(std::uint32_t position) {
+  revision_entry& e = entries_[position];
+  e.fed = true;
+  if (!e.observed) {
+    if (settles(position)) {
+      make_stable(position);
+    }
+  } else if (e.next_token == e.token) {
+    confirm(position, e.next_confidence);
+  }
+}
+
 bool revision::end_forward() {
   ++step_;
   const std::uint32_t block_end = complete() ? current_ : current_ + rules_.block_length;
@@ -102,27 +143,17 @@ bool revision::end_forward() {
   bool some = false;
   for (std::uint32_t i = window_first_; i < window_first_ + window_count_; ++i) {
     revision_entry& e = entries_[i];
-    if (!e.observed) {
-      continue;
-    }
-    e.observed = false;
     if (e.state == visibility_state::visible) {
-      if (e.next_token != e.token) {
-        if (rules_.edit > 0 && e.next_confidence > rules_.edit) {
-          replace(i, e.next_token, e.next_confidence);
-          ++counters_.edited;
-        }
-      } else {
-        confirm(i, e.next_confidence);
-      }
-    } else if (i >= current_ && i < block_end) {
-      if (e.next_confidence >= rules_.visibility) {
+      end_visible(i);
+    } else if (e.observed && i >= current_ && i < block_end) {
+      if (e.accepted || e.next_confidence >= rules_.visibility) {
         make_visible(i);
         some = true;
       } else if (best == block_end || more_confident(e.next_confidence, entries_[best].next_confidence)) {
         best = i;
       }
     }
+    e.observed = e.accepted = false;
   }
   if (!some && best != block_end) {
     make_visible(best);
@@ -161,24 +192,6 @@ revision_code revision::merge(const revision_transaction& t) {
   return revision_code::ok;
 }
 
-bool revision::finished(bool sweep, std::uint32_t steps_left) const {
-  const auto settled = [](const revision_entry& e) { return e.state == visibility_state::stable; };
-  return complete() && (!sweep || steps_left == 0 || std::all_of(entries_.begin(), entries_.end(), settled));
-}
-
-bool revision::sealed(std::uint32_t first) const {
-  const auto block = entries_.subspan(first, rules_.block_length);
-  return std::all_of(block.begin(), block.end(),
-                     [](const revision_entry& e) { return e.state == visibility_state::stable; });
-}
-
-kv_tier revision::tier(std::uint32_t position) const {
-  if (entries_[position].state == visibility_state::stable) {
-    return kv_tier::stable;
-  }
-  return in_window(position) ? kv_tier::step_local : kv_tier::mutable_kv;
-}
-
 void revision::make_visible(std::uint32_t position) {
   revision_entry& e = entries_[position];
   e.state = visibility_state::visible;
@@ -200,6 +213,7 @@ void revision::replace(std::uint32_t position, std::uint32_t token, float confid
   e.token = token;
   e.confidence = confidence;
   e.in_flight = false;
+  e.fed = false;
   ++e.token_version;
   note(position, static_cast<std::uint32_t>(e.state));
 }

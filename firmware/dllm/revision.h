@@ -7,23 +7,26 @@
 // position has moved on since, the transaction is dropped. This class is that bookkeeping and no more: no hardware, no
 // time, no sequence; the same calls in the same order give the same state and hash.
 //
-// Keys and values live in three tiers. step_local: the position is in the window, the forward rebuilds them.
-// mutable_kv: it has left the window without being stable; only transactions replace them. stable: never written again.
+// Keys and values of a position in the window are rebuilt by every forward. Those of one that has left it without being
+// stable are replaced by transactions only. Those of a stable one no transaction replaces; a forward whose window still
+// holds the position computes them again from the same token.
 //
 // One step, in this order: move_window, pick (what the CPU starts now), observe for the positions of the window that
 // the forward was asked about, end_forward, then merge for every transaction that has come back, in any order and
 // however late. Stable positions are not asked about. A network that was trained on masked positions only says nothing
-// useful at visible ones: then observe masked positions alone, and stability comes from revisions. The caller keeps a
-// position in the window until a forward had its token as input: else the keys and values that it leaves behind are
-// those of the mask.
+// useful at visible ones: then observe masked positions alone, and stability comes from the confidence that a token was
+// predicted with, and from revisions. The caller keeps a position in the window until a forward had its token as input:
+// else the keys and values that it leaves behind are those of the mask.
 //
 // Rules. A masked position of the current block, the first one that has masks, becomes visible when it is predicted
 // with at least `visibility`; if none is, the most confident one does (ties and NaN as in commit.h). So every forward
 // makes at least one position visible until none is masked, and blocks fill from left to right. A visible position
 // becomes stable when a forward that had its token as input, or a revision, gives the same token with at least
-// `stability`; it is never stable in the forward that made it visible, whose keys and values are those of the mask.
-// With `edit` above 0, a forward replaces a visible token of the window when it predicts another one with more than
-// `edit`. Thresholds and policies are this implementation's choice; the publication gives none.
+// `stability`; or when the forward that had its token as input was not asked about it and it was predicted with at
+// least `stability` before. It is never stable in the forward that made it visible, whose keys and values are those of
+// the mask. So revisions go to tokens below `stability`, and to others only once they have left the window. A forward
+// that predicts another token for a visible position changes nothing. Thresholds and policies are this implementation's
+// choice; the publication gives none.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +34,10 @@
 
 namespace dvp::dllm {
 
+// Most transactions in flight.
+inline constexpr std::uint32_t most_revisions = 16;
+
 enum class visibility_state : std::uint8_t { invisible, visible, stable };
-enum class kv_tier : std::uint8_t { step_local, mutable_kv, stable };
 
 // oldest: never revised first, then least recently revised. low_confidence: least confident first. Ties by position.
 enum class revision_policy : std::uint8_t { oldest, low_confidence };
@@ -40,7 +45,6 @@ enum class revision_policy : std::uint8_t { oldest, low_confidence };
 struct revision_rules {
   float visibility = 0.7f;
   float stability = 0.9f;
-  float edit = 0;
   revision_policy policy = revision_policy::oldest;
   std::uint32_t block_length = 32;
   std::uint32_t first_layer = 0;  // what a revision refreshes outside the window
@@ -51,6 +55,8 @@ struct revision_entry {
   visibility_state state = visibility_state::invisible;
   bool in_flight = false;  // a transaction of these versions is on its way
   bool observed = false;   // by the forward in work
+  bool accepted = false;   // by the caller, in the forward in work
+  bool fed = false;        // a forward had the token as its input
   std::uint32_t token = 0;
   float confidence = 0;             // of the token, when it was last predicted
   std::uint32_t token_version = 0;  // rises when the token changes, and when it is frozen
@@ -82,7 +88,6 @@ struct revision_counters {
   std::uint32_t made_visible = 0;
   std::uint32_t below_visibility = 0;  // of these, only to make progress
   std::uint32_t made_stable = 0;
-  std::uint32_t edited = 0;    // replaced by a forward
   std::uint32_t picked = 0;    // transactions started
   std::uint32_t applied = 0;   // landed
   std::uint32_t replaced = 0;  // of these, with another token
@@ -98,13 +103,22 @@ class revision {
   // Positions [first, first + count) are in work from now on. Codes: ok, bad_argument.
   [[nodiscard]] revision_code move_window(std::uint32_t first, std::uint32_t count);
 
-  // Chooses up to targets.size() visible positions by the policy, none of them in flight, and fills in the
-  // transactions' origins. Returns how many. A position whose transaction is outdated is no longer in flight.
+  // The last positions, from `count` on, are no part of the run any more: none of them is anything but masked, and
+  // count is a multiple of the block length. Codes: ok, bad_argument.
+  [[nodiscard]] revision_code cut(std::uint32_t count);
+
+  // Chooses up to targets.size() visible positions by the policy, and fills in the transactions' origins. Returns how
+  // many. Not chosen: a position in flight (one whose transaction is outdated no longer is), and one of the window that
+  // its confidence makes stable anyway.
   std::uint32_t pick(std::span<revision_transaction> targets);
 
   // The forward's prediction for a position of the window. Codes: ok, stable_write (a stable position is not asked
   // about), bad_argument (not in the window).
   [[nodiscard]] revision_code observe(std::uint32_t position, std::uint32_t token, float confidence);
+
+  // A masked position that was observed becomes visible whatever its confidence, if it is one of the current block.
+  // Codes: ok, bad_argument (not observed, or not masked).
+  [[nodiscard]] revision_code accept(std::uint32_t position);
 
   // The forward is complete: its observations take effect. False when it had to make a masked position visible and had
   // observed none of the current block.
@@ -118,12 +132,6 @@ class revision {
   std::uint32_t current_block() const { return current_; }
   // No position is masked.
   bool complete() const { return current_ == entries_.size(); }
-  // Whether the run is over with `steps_left` step slots unused: complete, and with `sweep` nothing left to revise, or
-  // no slot left for it.
-  bool finished(bool sweep, std::uint32_t steps_left) const;
-  // All positions of the block at `first` are stable.
-  bool sealed(std::uint32_t first) const;
-  kv_tier tier(std::uint32_t position) const;
 
   std::span<const revision_entry> entries() const { return entries_; }
   const revision_counters& counters() const { return counters_; }
@@ -135,6 +143,8 @@ class revision {
  private:
   bool in_window(std::uint32_t position) const { return position - window_first_ < window_count_; }
   bool before(std::uint32_t a, std::uint32_t b) const;
+  bool settles(std::uint32_t position) const;
+  void end_visible(std::uint32_t position);
   void make_visible(std::uint32_t position);
   void make_stable(std::uint32_t position);
   void replace(std::uint32_t position, std::uint32_t token, float confidence);

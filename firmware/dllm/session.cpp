@@ -1,9 +1,8 @@
 #include "firmware/dllm/session.h"
 
-#include <bit>
-
 #include "firmware/dllm/fnv.h"
 #include "firmware/hal/hal.h"
+#include "firmware/kernels/cpu_forward.h"
 
 namespace dvp::dllm {
 namespace {
@@ -11,24 +10,17 @@ namespace {
 using gen::progress_kind;
 using gen::result_code;
 
-std::uint32_t lowest(position_set set) {
-  return static_cast<std::uint32_t>(std::countr_zero(set));
-}
-std::uint32_t highest(position_set set) {
-  return 63 - static_cast<std::uint32_t>(std::countl_zero(set));
-}
-std::uint32_t count(position_set set) {
-  return static_cast<std::uint32_t>(std::popcount(set));
-}
-
 result_code code_of(drivers::npu_code code) {
   switch (code) {
     case drivers::npu_code::ok:
       return result_code::ok;
     case drivers::npu_code::timeout:
       return result_code::npu_timeout;
+    case drivers::npu_code::window:
+      return result_code::window_error;
     case drivers::npu_code::absent:
     case drivers::npu_code::bad_argument:
+    case drivers::npu_code::bad_record:
     case drivers::npu_code::stopped:
       break;
   }
@@ -60,19 +52,57 @@ block session::open_block(std::uint32_t first, std::uint32_t length, std::uint32
   return {.first = first, .length = length, .masks = positions(first_mask - first, first + length - first_mask)};
 }
 
-result_code session::run_forward(const window& rows, std::uint32_t logits_first, std::uint32_t logits_rows) {
+kernels::sampling_rule session::next_rule(bool samples) {
   const bool allow_mask = (request_.flags & gen::request_flag::allow_mask) != 0;
-  const bool random = logits_rows != 0 && request_.temperature > 0;
+  return {.suppressed_token = allow_mask ? gen::no_token : model_.mask_token,
+          .temperature = request_.temperature,
+          .noise_key = samples && request_.temperature > 0 ? random_.next() : 0};
+}
+
+drivers::npu_code session::compute(const kernels::forward_pass& pass, meanwhile* other) {
+  if (request_.engine == gen::forward_engine::cpu) {
+    if (other != nullptr) {
+      other->run();
+    }
+    kernels::cpu_forward(model_, weights_, state_, pass);
+    return drivers::npu_code::ok;
+  }
+  // A forward can be repeated: it replaces what it wrote before anything reads it.
+  for (std::uint32_t left = request_.retries;; --left) {
+    const std::uint32_t index = kernels::issue_forward(model_, weights_, state_, pass);
+    if (other != nullptr) {
+      other->run();
+      other = nullptr;
+    }
+    const drivers::npu_code code = state_.stream.wait(index);
+    result_.descriptors = earlier_descriptors_ + state_.stream.submitted();
+    result_.lost_interrupts = state_.stream.lost_interrupts();
+    if (code == drivers::npu_code::ok || left == 0) {
+      return code;
+    }
+    ++result_.retried;
+    recover();
+  }
+}
+
+void session::recover() {
+  hal::feed_watchdog();  // the failure was found in time; the next one has its own
+  earlier_descriptors_ = result_.descriptors;
+  state_.stream.restart();
+  if (state_.reachable != nullptr) {
+    state_.reachable->restart();
+  }
+}
+
+result_code session::run_forward(const window& rows, std::uint32_t logits_first, std::uint32_t logits_rows,
+                                 meanwhile* other) {
   const kernels::forward_pass pass{.first = rows.first,
                                    .rows = rows.rows,
                                    .keys = rows.keys,
                                    .logits_first = logits_first,
                                    .logits_rows = logits_rows,
-                                   .rule = {.suppressed_token = allow_mask ? gen::no_token : model_.mask_token,
-                                            .temperature = request_.temperature,
-                                            .noise_key = random ? random_.next() : 0}};
-  const drivers::npu_code code = kernels::forward(model_, weights_, state_, pass);
-  result_.descriptors = state_.stream.submitted();
+                                   .rule = next_rule(logits_rows != 0)};
+  const drivers::npu_code code = compute(pass, other);
   if (code != drivers::npu_code::ok) {
     return code_of(code);
   }
@@ -81,15 +111,16 @@ result_code session::run_forward(const window& rows, std::uint32_t logits_first,
   return result_code::ok;
 }
 
-result_code session::predict(const window& rows, const block& b, position_set candidates, position_set ahead) {
+result_code session::predict(const window& rows, const block& b, position_set candidates, position_set ahead,
+                             meanwhile* other) {
   if ((candidates | ahead) == 0) {
-    return run_forward(rows, 0, 0);
+    return run_forward(rows, 0, 0, other);
   }
   // With shifted logits, position p is predicted by the row before it.
   const std::uint32_t shift = model_.shift_logits ? 1 : 0;
   const std::uint32_t first = candidates != 0 ? lowest(candidates) : b.length + lowest(ahead);
   const std::uint32_t last = ahead != 0 ? b.length + highest(ahead) : highest(candidates);
-  const result_code code = run_forward(rows, b.first + first - shift, last - first + 1);
+  const result_code code = run_forward(rows, b.first + first - shift, last - first + 1, other);
   if (code != result_code::ok) {
     return code;
   }
@@ -117,7 +148,17 @@ void session::write_token(std::uint32_t position, std::uint32_t token) {
   result_.state_hash = fnv(fnv(fnv(result_.state_hash, forward), position), token);
 }
 
+void session::replace(std::uint32_t position, std::uint32_t token) {
+  hal::spend(hal::work::commit, 1);
+  write_token(position, token);
+}
+
 void session::commit(block& b, position_set chosen, std::uint32_t total, position_set edited) {
+  write(b, chosen, edited);
+  report(progress_kind::forward, b, count(chosen), total);
+}
+
+void session::write(block& b, position_set chosen, position_set edited) {
   hal::spend(hal::work::commit, count(chosen | edited));
   for (position_set rest = chosen | edited; rest != 0; rest &= rest - 1) {
     write_token(b.first + lowest(rest), predicted_[lowest(rest)]);
@@ -126,7 +167,6 @@ void session::commit(block& b, position_set chosen, std::uint32_t total, positio
   result_.committed += count(chosen);
   result_.edits += count(edited);
   result_.denoise_forwards += chosen != 0 ? 1 : 0;
-  report(progress_kind::forward, b, count(chosen), total);
 }
 
 result_code session::fill(const window& rows, const block& b, std::uint32_t total) {

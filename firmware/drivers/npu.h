@@ -1,7 +1,9 @@
 // Driver of the NPU: one command queue, its interrupt, its errors.
 //
-// Descriptors are numbered from 0 in the order of submission since the last start(); the NPU counts the same way.
-// The driver uses queue 0 and writes no completion ring: the head index and the interrupt say everything it needs.
+// Descriptors are numbered from 0 in the order of submission since the last start() or restart(); the NPU counts the
+// same way. The driver uses queue 0. What damages its traffic is found: every descriptor carries a check byte, and
+// those that interrupt, which are those one can wait for, leave a completion record that must say what it has to. An
+// interrupt that gets lost costs time only: whoever waits looks at the block every quarter of the watch-dog time.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +21,8 @@ enum class npu_code : std::uint8_t {
   bad_argument,  // hardware untouched
   stopped,       // the queue stopped with an error, see fault(); no descriptor after it runs; reset() recovers
   timeout,       // the head did not move within the watch-dog time; reset() recovers
+  bad_record,    // the completion record contradicts the head; reset() recovers
+  window,  // no code of this driver: a command of the address window was refused, or a residency is not as outlined
 };
 
 struct npu_limits {
@@ -31,7 +35,8 @@ struct npu_limits {
 
 struct npu_fault {
   gen::npu::error_code error = gen::npu::error_code::none;
-  std::uint32_t index = 0;  // of the descriptor that stopped the queue
+  std::uint32_t index = 0;    // of the descriptor that stopped the queue
+  std::uint64_t address = 0;  // of the access that failed, as the NPU used it; 0 for errors that are none of memory
 };
 
 class npu {
@@ -47,9 +52,16 @@ class npu {
   const npu_limits& limits() const { return limits_; }
 
   // Resets the block and gives queue 0 the ring at `ring_address` (64-byte aligned, `entries` descriptors, a power of
-  // two within the limits above). watchdog_us: time without a move of the head that counts as stuck; 0: never.
+  // two within the limits above) and as many completion records at `record_address` (8-byte aligned). watchdog_us: time
+  // without a move of the head that counts as stuck; 0: never, and a lost interrupt is then waited for without end.
   // Codes: ok, bad_argument.
-  [[nodiscard]] npu_code start(std::uint64_t ring_address, std::uint32_t entries, std::uint32_t watchdog_us);
+  [[nodiscard]] npu_code start(std::uint64_t ring_address, std::uint64_t record_address, std::uint32_t entries,
+                               std::uint32_t watchdog_us);
+  // The same again with the same rings, after a failure; needs a start() that was ok.
+  void restart();
+  // With an address window that shows the rings: the bus address that would be at device address 0 if all memory were
+  // in line with them. Before start(); 0 without a window.
+  void see_memory_from(std::uint64_t bus) { memory_base_ = bus; }
 
   // Index that the next submitted descriptor gets.
   std::uint32_t next_index() const { return written_; }
@@ -59,7 +71,7 @@ class npu {
   std::uint16_t after(std::uint32_t index) const;
 
   // Copies a descriptor into the ring. Blocks only while the ring is full, until a quarter of it is free. The NPU sees
-  // descriptors in batches; flush() shows it the rest. Codes: ok, stopped, timeout.
+  // descriptors in batches; flush() shows it the rest. Codes: ok, stopped, timeout, bad_record.
   template <class Descriptor>
   [[nodiscard]] npu_code submit(const Descriptor& descriptor) {
     static_assert(sizeof(Descriptor) == gen::descriptor_bytes);
@@ -70,8 +82,14 @@ class npu {
   void flush();
 
   // Blocks, asleep, until descriptor `index` and all before it are complete. Its interrupt flag must be set. Codes: ok,
-  // bad_argument (not submitted), stopped, timeout.
+  // bad_argument (not submitted), stopped, timeout, bad_record.
   [[nodiscard]] npu_code wait_complete(std::uint32_t index);
+
+  // Whether descriptor `index` and all before it are complete, by a look at the head.
+  bool is_complete(std::uint32_t index) const;
+
+  // Interrupts since start() that did not come, whatever restart() there was: the block asked and was not heard.
+  std::uint32_t lost_interrupts() const { return lost_interrupts_; }
 
   // Why the queue stopped; error none while it runs.
   npu_fault fault() const;
@@ -88,17 +106,26 @@ class npu {
   };
 
   [[nodiscard]] npu_code submit_bytes(const void* descriptor);
+  void sleep();
+  bool record_agrees(std::uint32_t index) const;
   bool queue_stopped() const;
   bool complete(std::uint32_t index) const { return static_cast<std::int32_t>(head_ - index) > 0; }
 
   interrupt_line line_;
   std::uint64_t base_ = 0;
   npu_limits limits_;
+  std::uint64_t ring_address_ = 0;
+  std::uint64_t record_address_ = 0;
+  std::uint64_t memory_base_ = 0;
   std::span<ring_slot> ring_;
-  std::uint32_t written_ = 0;  // descriptors in the ring so far
-  std::uint32_t rung_ = 0;     // of these, shown to the NPU
-  std::uint32_t head_ = 0;     // completed, as last read
+  std::span<gen::completion_record> records_;  // one per slot of the ring
+  std::uint32_t written_ = 0;                  // descriptors in the ring so far
+  std::uint32_t rung_ = 0;                     // of these, shown to the NPU
+  std::uint32_t head_ = 0;                     // completed, as last read
   std::uint32_t watchdog_us_ = 0;
+  std::uint32_t quiet_us_ = 0;  // slept since the head last moved
+  bool claimed_ = false;        // the last sleep ended with the block's interrupt
+  std::uint32_t lost_interrupts_ = 0;
 };
 
 }  // namespace dvp::drivers

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <span>
 
+#include "dvp_gen/descriptor.h"
+
 namespace dvp::hal {
 
 // What the CPU spends time on. A cost model turns kinds and amounts into simulated time; on real hardware they cost
@@ -18,10 +20,13 @@ enum class work : std::uint32_t {
   token = 1,       // one {token, confidence} examined
   commit = 2,      // one token written into the sequence
   tensor = 3,      // one tensor of the image's directory checked
+  mac = 4,         // one multiply-accumulate of a CPU kernel
+  element = 5,     // one element through a row function of a CPU kernel: norm, rotation, softmax, activation, arg-max
+  copy = 6,        // one byte moved from one place of main memory to another
 };
 
 // Names of the kinds, indexed by work; cost models are configured by them.
-inline constexpr const char* work_names[] = {"descriptor", "token", "commit", "tensor"};
+inline constexpr const char* work_names[] = {"descriptor", "token", "commit", "tensor", "mac", "element", "copy"};
 
 // One 32-bit access to a device register; address is 4-byte aligned.
 [[nodiscard]] std::uint32_t read32(std::uint64_t address);
@@ -38,7 +43,12 @@ void write32(std::uint64_t address, std::uint32_t value);
 [[nodiscard]] std::uint64_t now_ns();
 
 // Tells the cost model that the CPU did `amount` units of `kind`.
-void spend(work kind, std::uint32_t amount);
+void spend(work kind, std::uint64_t amount);
+// The same, and that it streamed `bytes` bytes of main memory from bus address `address` on meanwhile, by reading or by
+// writing: the longer of the two passes, and the bytes compete with whoever else uses the memory. For what a CPU's
+// caches do not hold; real hardware moves the bytes when the program touches them, and there the call is empty.
+void spend(work kind, std::uint64_t amount, std::uint64_t address, std::uint64_t bytes, bool written,
+           gen::purpose purpose);
 
 // Watch-dog of this hart. Started, it must be fed within timeout_us of simulated time again and again, or the machine's
 // own fault path ends the run and says where the hart was; 0 stops it. Feeding a stopped one does nothing. Natively it
@@ -52,6 +62,8 @@ void feed_watchdog();
 [[nodiscard]] bool start_hart(std::uint32_t hart, void (*function)(void*), void* argument);
 // True when the hart's function has returned; the caller then sees everything it wrote.
 [[nodiscard]] bool hart_idle(std::uint32_t hart);
+// Returns when it has.
+void wait_for_hart(std::uint32_t hart);
 
 // Orders memory and device accesses before it against those after it.
 void fence();

@@ -61,8 +61,9 @@ void attention_schedule::project_queries() {
   const bias_places biases = places_of(model_, state_.plan);
   state_.stream.label(operator_label::query_projection, layer_);
   load_bias(model_, weights_.attn_q_bias, biases.q, state_);
-  for (std::uint32_t first = 0; first < model_.query_width(); first += state_.plan.channels) {
-    const std::uint32_t channels = std::min(state_.plan.channels, model_.query_width() - first);
+  for (std::uint32_t first = 0, channels = 0; first < model_.query_width(); first += channels) {
+    channels = state_.enter({operator_label::query_projection, layer_, first},
+                            std::min(state_.plan.channels, model_.query_width() - first));
     const matrix projected = project(model_, weights_.attn_q, biases.q, first, channels, state_, span_);
     for (std::uint32_t c = 0; c < channels; c += model_.head_length) {
       state_.stream.apply({.function = rope_function(model_),
@@ -132,6 +133,7 @@ void attention_schedule::mix_values(const unit& u) {
 }
 
 void attention_schedule::mix() {
+  state_.enter({operator_label::scores, layer_, 0}, model_.kv_width());
   const std::uint32_t stacked = model_.heads_per_kv() * span_.rows;
   const std::uint32_t rows = unit_rows();
   unit before;
@@ -154,8 +156,9 @@ void attention_schedule::mix() {
 
 void attention_schedule::project_output() {
   state_.stream.label(operator_label::attn_output, layer_);
-  for (std::uint32_t first = 0; first < model_.width; first += state_.plan.channels) {
-    const std::uint32_t channels = std::min(state_.plan.channels, model_.width - first);
+  for (std::uint32_t first = 0, channels = 0; first < model_.width; first += channels) {
+    channels = state_.enter({operator_label::attn_output, layer_, first},
+                            std::min(state_.plan.channels, model_.width - first));
     const matrix out{state_.result.next(state_.plan.results).address, channels * 4};
     stream_product(state_, weight_rows(weights_.attn_output, first), channels, model_.query_width(), mixed_, span_.rows,
                    out);

@@ -50,7 +50,33 @@ void command_stream::start(drivers::npu& npu, std::uint32_t window) {
   npu_ = &npu;
   status_ = drivers::npu_code::ok;
   label_ = 0;
+  window_ = window;
   tracker_.start(npu.limits().scratchpad_bytes, window);
+  addresses_ = nullptr;
+}
+
+void command_stream::restart() {
+  npu_->restart();
+  status_ = drivers::npu_code::ok;
+  tracker_.start(npu_->limits().scratchpad_bytes, window_);
+}
+
+void command_stream::fail(drivers::npu_code code) {
+  if (status_ == drivers::npu_code::ok) {
+    status_ = code;
+  }
+}
+
+// Turns a bus address into the device address of the same byte. An access that no range holds gets an address that no
+// window reaches: the NPU reports it.
+const address_range* command_stream::locate(std::uint64_t& address, std::uint64_t bytes) {
+  constexpr std::uint64_t nowhere = std::uint64_t{1} << 63;
+  if (addresses_ == nullptr) {
+    return nullptr;
+  }
+  const address_range* range = addresses_->find(address, bytes);
+  address = range == nullptr ? nowhere | address : range->device + (address - range->bus);
+  return range;
 }
 
 void command_stream::touches(const matrix& m, std::uint32_t rows, std::uint32_t row_bytes, bool written) {
@@ -102,12 +128,36 @@ void command_stream::move(const transfer& t, opcode op, std::uint64_t list) {
     d.row_bytes = t.row_bytes * t.rows;
     d.rows = 1;
   }
+  // A gather may touch any row of its table, which lies in one range if its first row does.
+  const std::uint64_t extent = std::uint64_t{t.planes - 1} * t.dram_plane_stride +
+                               std::uint64_t{op == opcode::dma_gather ? 0 : t.rows - 1} * t.dram_stride + t.row_bytes;
+  const address_range* range = locate(d.dram_address, extent);
+  if (op == opcode::dma_gather) {
+    locate(d.list_address, std::uint64_t{t.rows} * sizeof(std::uint32_t));
+  }
   const bool storing = op == opcode::dma_store;
   tracker_.begin(storing ? engine::store : engine::load);
   tracker_.touches(t.scratchpad.address,
                    (t.planes - 1) * t.plane_stride + (t.rows - 1) * t.scratchpad.stride + t.row_bytes, !storing);
-  tracker_.touches(t.object, storing);
+  tracker_.touches(range != nullptr && range->object != dram_object::nothing ? range->object : t.object, storing);
   issue(d, op);
+}
+
+void command_stream::stage(const staged_copy& copy) {
+  gen::dma_descriptor d;
+  d.header.tag_precision = gen::precision::raw;
+  d.header.bytes_purpose = copy.purpose;
+  d.dram_address = copy.device;
+  d.list_address = copy.bus;
+  d.row_bytes = copy.bytes;
+  d.rows = 1;
+  d.planes = 1;
+  tracker_.begin(engine::stage);
+  tracker_.touches(copy.object, writes);
+  const std::uint32_t others = label_;
+  label(copy.name, copy.layer);
+  issue(d, opcode::stage);
+  label_ = others;
 }
 
 void command_stream::multiply(const product& p) {
@@ -182,6 +232,10 @@ std::uint32_t command_stream::finish() {
     tracker_.barrier(index);
   }
   return index;
+}
+
+void command_stream::drain() {
+  static_cast<void>(wait(finish()));
 }
 
 drivers::npu_code command_stream::wait(std::uint32_t index) {

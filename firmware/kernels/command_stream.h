@@ -1,4 +1,4 @@
-// Turns operations of a schedule into descriptors: waits, labels, submission.
+// Turns operations of a schedule into descriptors: waits, device addresses, labels, submission.
 //
 // A schedule states operands and order of issue; what each descriptor waits for follows from the bytes it touches
 // (dependencies.h). Nothing here waits for the NPU, except when the ring is full. The first failure sticks: later
@@ -9,6 +9,7 @@
 
 #include "dvp_gen/descriptor.h"
 #include "firmware/drivers/npu.h"
+#include "firmware/kernels/address_space.h"
 #include "firmware/kernels/dependencies.h"
 
 namespace dvp::kernels {
@@ -61,10 +62,24 @@ struct vector_operation {
   std::uint32_t scalar_int = 0;
 };
 
+// Bytes of main memory copied into the window ahead of the operator that reads them.
+struct staged_copy {
+  std::uint64_t bus = 0;     // from here, past the window's translation
+  std::uint64_t device = 0;  // to here
+  std::uint32_t bytes = 0;
+  dram_object object = dram_object::nothing;  // what the destination is part of
+  gen::purpose purpose = gen::purpose::weights;
+  gen::operator_label name = gen::operator_label::none;  // of the reader
+  std::uint32_t layer = 0;
+};
+
 class command_stream {
  public:
   // The driver has been started; window is the length of its ring, at most dependency_tracker::most_window.
   void start(drivers::npu& npu, std::uint32_t window);
+
+  // The NPU failed: starts it again, forgets everything issued before and that it failed.
+  void restart();
 
   // Label of the operations that follow.
   void label(gen::operator_label name, std::uint32_t layer) { label_ = static_cast<std::uint32_t>(name) | layer << 16; }
@@ -77,24 +92,41 @@ class command_stream {
   void apply(const vector_operation& v);
   // The caller fills all but the header's op, waits and label; flags hold first_chunk and last_chunk.
   void sample(gen::sample_descriptor descriptor);
+  // Labelled on its own.
+  void stage(const staged_copy& copy);
 
   // Ends a forward: a fence that interrupts when everything before it is complete. Shows the NPU all of it.
   // Its index goes to wait().
   [[nodiscard]] std::uint32_t finish();
   [[nodiscard]] drivers::npu_code wait(std::uint32_t index);
+  // Shows the NPU everything issued so far.
+  void flush() { npu_->flush(); }
+  // Waits until everything issued so far is complete; status() tells how it went.
+  void drain();
+  // Whether descriptor `index` and all before it are complete, as far as a look at the NPU tells.
+  bool complete(std::uint32_t index) { return npu_->is_complete(index); }
+  // Makes everything from now on do nothing, unless something failed before.
+  void fail(drivers::npu_code code);
 
   drivers::npu_code status() const { return status_; }
   std::uint32_t submitted() const { return npu_->next_index(); }
+  std::uint32_t lost_interrupts() const { return npu_->lost_interrupts(); }
   std::uint32_t granule_bytes() const { return tracker_.granule_bytes(); }
+
+  // With an address window: where the NPU finds what schedules name by bus address. Null: at the bus address.
+  void look_up_in(address_space* addresses) { addresses_ = addresses; }
 
  private:
   void move(const transfer& t, gen::opcode op, std::uint64_t list);
+  const address_range* locate(std::uint64_t& address, std::uint64_t bytes);
   template <class Descriptor>
   void issue(Descriptor descriptor, gen::opcode op);
   void touches(const matrix& m, std::uint32_t rows, std::uint32_t row_bytes, bool written);
 
   drivers::npu* npu_ = nullptr;
+  std::uint32_t window_ = 0;
   dependency_tracker tracker_;
+  address_space* addresses_ = nullptr;
   drivers::npu_code status_ = drivers::npu_code::ok;
   std::uint32_t label_ = 0;
 };

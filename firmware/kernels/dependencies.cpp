@@ -1,9 +1,24 @@
 #include "firmware/kernels/dependencies.h"
 
 #include <algorithm>
+#include <span>
 
 namespace dvp::kernels {
 namespace {
+
+// The innermost work of every descriptor: unrolled, and a store only where something changes.
+void raise(std::uint32_t& stamp, std::uint32_t to) {
+  if (stamp < to) {
+    stamp = to;
+  }
+}
+
+void raise(std::array<std::uint32_t, engines>& stamps, const std::array<std::uint32_t, engines>& to) {
+#pragma GCC unroll 8
+  for (std::uint32_t e = 0; e < engines; ++e) {
+    raise(stamps[e], to[e]);
+  }
+}
 
 std::uint32_t at(engine e) {
   return static_cast<std::uint32_t>(e);
@@ -44,15 +59,12 @@ void dependency_tracker::touches(dram_object object, bool written) {
 
 dependency_tracker::wait_list dependency_tracker::resolve(std::uint32_t index) {
   clock needed{};
-  for (std::uint32_t r = 0; r < range_count_; ++r) {
-    for (std::uint32_t g = ranges_[r].first; g <= ranges_[r].last; ++g) {
+  for (const range& touched : std::span(ranges_).first(range_count_)) {
+    for (std::uint32_t g = touched.first; g <= touched.last; ++g) {
       const history& past = histories_[g];
-      std::uint32_t& writer = needed[at(past.writer)];
-      writer = std::max(writer, past.written);
-      if (ranges_[r].written) {
-        for (std::uint32_t e = 0; e < engines; ++e) {
-          needed[e] = std::max(needed[e], past.read[e]);
-        }
+      raise(needed[at(past.writer)], past.written);
+      if (touched.written) {
+        raise(needed, past.read);
       }
     }
   }
@@ -63,34 +75,31 @@ dependency_tracker::wait_list dependency_tracker::resolve(std::uint32_t index) {
 
   wait_list waits;
   for (;;) {
-    std::uint32_t latest = engines;
+    // The latest of those that are not complete.
+    std::uint32_t stamp = 0;
+#pragma GCC unroll 8
     for (std::uint32_t e = 0; e < engines; ++e) {
-      const bool open = needed[e] > pending_[e] && index + 1 - needed[e] <= window_;
-      if (open && (latest == engines || needed[e] > needed[latest])) {
-        latest = e;
+      if (needed[e] > pending_[e] && needed[e] > stamp && index + 1 - needed[e] <= window_) {
+        stamp = needed[e];
       }
     }
-    if (latest == engines) {
+    if (stamp == 0) {
       return waits;
     }
-    const std::uint32_t stamp = needed[latest];
     waits.index[waits.count++] = stamp - 1;
-    const clock& seen = clocks_[(stamp - 1) % window_];
-    for (std::uint32_t e = 0; e < engines; ++e) {
-      pending_[e] = std::max(pending_[e], seen[e]);
-    }
+    raise(pending_, clocks_[(stamp - 1) % window_]);
   }
 }
 
 void dependency_tracker::submitted(std::uint32_t index) {
   const std::uint32_t stamp = index + 1;
-  for (std::uint32_t r = 0; r < range_count_; ++r) {
-    for (std::uint32_t g = ranges_[r].first; g <= ranges_[r].last; ++g) {
-      history& past = histories_[g];
-      if (ranges_[r].written) {
-        past = {.written = stamp, .writer = by_, .read = {}};
+  const history overwritten = {.written = stamp, .writer = by_, .read = {}};
+  for (const range& touched : std::span(ranges_).first(range_count_)) {
+    for (std::uint32_t g = touched.first; g <= touched.last; ++g) {
+      if (touched.written) {
+        histories_[g] = overwritten;
       } else {
-        past.read[at(by_)] = stamp;
+        histories_[g].read[at(by_)] = stamp;
       }
     }
   }

@@ -14,12 +14,13 @@
 
 namespace dvp::kernels {
 
-enum class engine : std::uint8_t { load, store, array, vector, sampling };
-inline constexpr std::uint32_t engines = 5;
+enum class engine : std::uint8_t { load, store, array, vector, sampling, stage };
+inline constexpr std::uint32_t engines = 6;
 
 // DRAM written and read by descriptors of the same forward. nothing: never written by the NPU, or never read by it.
-enum class dram_object : std::uint8_t { nothing, kv_cache, residual };
-inline constexpr std::uint32_t dram_objects = 3;
+// staged_*: the parts of memory that the stage engine fills.
+enum class dram_object : std::uint8_t { nothing, kv_cache, residual, staged_low, staged_high, staged_down };
+inline constexpr std::uint32_t dram_objects = 6;
 
 class dependency_tracker {
  public:

@@ -42,8 +42,9 @@ void feed_forward(const config& model, const weights& w, std::uint32_t layer, ru
   // One chunk behind: the array goes on with the next gate and up while the vector unit activates this chunk.
   chunk before;
   std::uint32_t number = 0;
-  for (std::uint32_t first = 0; first < model.ffn_width; first += state.plan.channels) {
-    const std::uint32_t channels = std::min(state.plan.channels, model.ffn_width - first);
+  for (std::uint32_t first = 0, channels = 0; first < model.ffn_width; first += channels) {
+    channels =
+        state.enter({operator_label::ffn_gate, layer, first}, std::min(state.plan.channels, model.ffn_width - first));
     const chunk current{
         .first = first,
         .channels = channels,

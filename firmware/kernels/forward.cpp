@@ -21,6 +21,9 @@ class forward_schedule {
   void run() {
     const position_range all{pass_.first, pass_.rows};
     const position_range selected{pass_.logits_first, pass_.logits_rows};
+    if (state_.reachable != nullptr) {
+      state_.reachable->begin({.tiles = tiles(all), .selected_tiles = tiles(selected)});
+    }
     for_tiles(all, [&](const row_span& span) {
       embed(model_, weights_, state_, span);
       leave(span);
@@ -55,6 +58,10 @@ class forward_schedule {
   }
 
  private:
+  std::uint32_t tiles(const position_range& range) const {
+    return (range.rows + state_.plan.tile_rows - 1) / state_.plan.tile_rows;
+  }
+
   template <class Work>
   void for_tiles(const position_range& range, Work&& work) {
     for (std::uint32_t done = 0; done < range.rows; done += state_.plan.tile_rows) {
@@ -102,7 +109,11 @@ class forward_schedule {
 
 std::uint32_t issue_forward(const config& model, const weights& w, run_state& state, const forward_pass& pass) {
   forward_schedule(model, w, state, pass).run();
-  return state.stream.finish();
+  const std::uint32_t index = state.stream.finish();
+  if (state.reachable != nullptr) {
+    state.reachable->end();
+  }
+  return index;
 }
 
 drivers::npu_code forward(const config& model, const weights& w, run_state& state, const forward_pass& pass) {

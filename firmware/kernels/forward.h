@@ -20,7 +20,7 @@ struct forward_pass {
 // Queues the forward and returns the index to wait for. Reads the tokens of the rows in work from state.tokens;
 // replaces their keys and values in the cache, those of earlier positions must be there already; leaves one
 // sample_record per row with logits in state.results. Returns before the NPU is done, but may block while its ring is
-// full.
+// full, and with an address window while operands are brought into it.
 //
 // Rows are worked on in tiles. All tiles' keys and values of a layer are stored before any tile's attention; residual
 // rows wait in DRAM in between, or stay in the scratchpad when there is one tile. In the last layer only rows with

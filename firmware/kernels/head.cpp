@@ -14,8 +14,8 @@ void sample_rows(const config& model, const weights& w, run_state& state, const 
   const std::uint32_t records = states + span.rows * static_cast<std::uint32_t>(sizeof(gen::sampling_state));
   const std::uint32_t chunk =
       std::min({state.limits.accumulator_vectors, state.plan.results[0].bytes / (span.rows * 4), model.vocabulary});
-  for (std::uint32_t first = 0; first < model.vocabulary; first += chunk) {
-    const std::uint32_t tokens = std::min(chunk, model.vocabulary - first);
+  for (std::uint32_t first = 0, tokens = 0; first < model.vocabulary; first += tokens) {
+    tokens = state.enter({operator_label::head, 0, first}, std::min(chunk, model.vocabulary - first));
     const matrix logits{state.result.next(state.plan.results).address, tokens * 4};
     state.stream.label(operator_label::head, 0);
     stream_product(state, weight_rows(w.output, first), tokens, model.width, span.normed, span.rows, logits);

@@ -68,8 +68,9 @@ void store_keys_values(const config& model, const weights& w, std::uint32_t laye
   state.stream.label(operator_label::key_projection, layer);
   load_bias(model, l.attn_k_bias, biases.k, state);
   load_bias(model, l.attn_v_bias, biases.v, state);
-  for (std::uint32_t first = 0; first < model.kv_width(); first += state.plan.channels) {
-    const std::uint32_t channels = std::min(state.plan.channels, model.kv_width() - first);
+  for (std::uint32_t first = 0, channels = 0; first < model.kv_width(); first += channels) {
+    channels = state.enter({operator_label::key_projection, layer, first},
+                           std::min(state.plan.channels, model.kv_width() - first));
     store_keys(model, l, layer, first, channels, state, span);
     store_values(model, l, layer, first, channels, state, span);
   }

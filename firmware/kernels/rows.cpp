@@ -40,6 +40,7 @@ void embed(const config& model, const weights& w, run_state& state, const row_sp
   const std::uint32_t data_bytes = model.width * (coded ? 1 : 2);
   const std::uint32_t scale_bytes = coded ? model.width / weight_group * 2 : 0;
   const std::uint32_t most = (state.plan.staging[0].bytes - staging_gap) / (data_bytes + scale_bytes);
+  state.enter({operator_label::embedding, 0, 0}, table.rows);
   state.stream.label(operator_label::embedding, 0);
   for (std::uint32_t r = 0; r < span.rows; r += most) {
     const std::uint32_t rows = std::min(most, span.rows - r);

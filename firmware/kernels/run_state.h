@@ -1,11 +1,14 @@
 // The run state: where everything that changes during a run lives.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "dvp_gen/descriptor.h"
 #include "firmware/kernels/command_stream.h"
+#include "firmware/kernels/cpu_workspace.h"
 #include "firmware/kernels/model.h"
+#include "firmware/kernels/residency.h"
 #include "firmware/kernels/scratchpad_plan.h"
 
 namespace dvp::kernels {
@@ -17,6 +20,17 @@ struct kv_cache {
   std::uint32_t capacity = 0;  // positions
 
   static constexpr std::uint64_t element_bytes = 2;
+  // What memory moves for the CPU at least.
+  static constexpr std::uint64_t line_bytes = 64;
+  static constexpr std::uint32_t line_positions = line_bytes / element_bytes;
+
+  // First position of the line that holds a position's values.
+  static std::uint32_t line_start(std::uint32_t position) { return position / line_positions * line_positions; }
+  // Bytes of the lines that hold the values of positions [first, first + rows) of a layer.
+  std::uint64_t touched_values(const config& model, std::uint32_t first, std::uint32_t rows) const {
+    const std::uint32_t end = std::min(line_start(first + rows + line_positions - 1), capacity);
+    return element_bytes * (end - line_start(first)) * model.kv_width();
+  }
 
   std::uint64_t half_layer(const config& model) const { return element_bytes * model.kv_width() * capacity; }
   std::uint64_t bytes(const config& model) const { return 2 * half_layer(model) * model.layers; }
@@ -46,13 +60,20 @@ struct run_state {
   drivers::npu_limits limits;
   scratchpad_plan plan;
   kv_cache cache;
-  std::uint64_t tokens = 0;    // u32 [positions]: the sequence; the CPU writes it
-  std::uint64_t residual = 0;  // fp32 [rows of a forward][width]: between layers, when they are more than a tile
-  std::uint64_t results = 0;   // sample_record [rows with logits of a forward]
-  std::uint64_t identity = 0;  // bf16 [group][group] identity; with a bf16 embedding only
+  std::uint64_t tokens = 0;        // u32 [positions]: the sequence; the CPU writes it
+  std::uint64_t residual = 0;      // fp32 [rows of a forward][width]: between layers, when they are more than a tile
+  std::uint64_t results = 0;       // sample_record [rows with logits of a forward]
+  std::uint64_t identity = 0;      // bf16 [group][group] identity; with a bf16 embedding only
+  cpu_workspace engine;            // of cpu_forward
+  residency* reachable = nullptr;  // null: the NPU sees all of main memory
   turns<2> staging;
   turns<4> result;
   turns<2> cached;
+
+  // Announces an operator or its next channels; how many of `channels` from use.first on are there.
+  std::uint32_t enter(const operator_use& use, std::uint32_t channels) {
+    return reachable == nullptr ? channels : std::min(channels, reachable->enter(use));
+  }
 };
 
 }  // namespace dvp::kernels

@@ -56,7 +56,8 @@ TEST(headers_test, register_offsets) {
   static_assert(npu::queue::tail::offset == 0xc && npu::queue::tail::at(0) == 0x10c &&
                 npu::queue::tail::at(1) == 0x14c);
   static_assert(npu::counters::value_hi::at(12) == 0x264);
-  static_assert(npu::counters::count == static_cast<std::uint32_t>(npu::counter::descriptors) + 1);
+  static_assert(npu::queue::size::at(0) == 0x108 && npu::queue::size::check.mask() == 0x10000);
+  static_assert(npu::counters::count == static_cast<std::uint32_t>(npu::counter::stage_busy) + 1);
   static_assert(mailbox::finish::offset == 0x10 && mailbox::finish::code.mask() == 0xff);
 }
 
@@ -91,7 +92,7 @@ TEST(headers_test, drams_are_whole_texts) {
 }
 
 TEST(headers_test, register_tables) {
-  static_assert(npu::bank.register_count == 9 + 2 * 9 + 13 * 2);
+  static_assert(npu::bank.register_count == 19 + 2 * 11 + 14 * 2);
   static_assert(mailbox::bank.register_count == 6);
   EXPECT_STREQ(npu::bank.name, "npu");
   const register_info& control = npu::bank.registers[5];
@@ -99,7 +100,7 @@ TEST(headers_test, register_tables) {
   EXPECT_EQ(control.write_mask, 1U);
   EXPECT_EQ(control.w1s_mask, 2U);
   EXPECT_EQ(control.read_mask, 3U);
-  const register_info& tail_1 = npu::bank.registers[9 + 9 + 3];
+  const register_info& tail_1 = npu::bank.registers[19 + 11 + 3];
   EXPECT_STREQ(tail_1.name, "queue[1].tail");
   EXPECT_EQ(tail_1.offset, 0x14cU);
   EXPECT_STREQ(tail_1.fields[0].name, "index");
@@ -110,7 +111,8 @@ TEST(headers_test, register_tables) {
 }
 
 TEST(headers_test, records_have_the_layout_hardware_reads) {
-  static_assert(sizeof(descriptor_header) == 16 && offsetof(descriptor_header, wait) == 6);
+  static_assert(sizeof(descriptor_header) == 16 && offsetof(descriptor_header, check) == 5 &&
+                offsetof(descriptor_header, wait) == 6);
   static_assert(sizeof(dma_descriptor) == 64 && offsetof(dma_descriptor, list_address) == 24);
   static_assert(sizeof(gemm_descriptor) == 64 && offsetof(gemm_descriptor, out_stride) == 60);
   static_assert(sizeof(vector_descriptor) == 64 && offsetof(vector_descriptor, scalar0) == 48);
@@ -118,8 +120,8 @@ TEST(headers_test, records_have_the_layout_hardware_reads) {
   static_assert(sizeof(completion_record) == 16 && offsetof(completion_record, end_cycle) == 8);
   static_assert(sizeof(image_header) == 128 && offsetof(image_header, total_bytes) == 8);
   static_assert(sizeof(tensor_entry) == 48 && offsetof(tensor_entry, data_offset) == 16);
-  static_assert(sizeof(request_record) == 192 && offsetof(request_record, seed) == 56);
-  static_assert(sizeof(result_record) == 96 && offsetof(result_record, state_hash) == 40);
+  static_assert(sizeof(request_record) == 256 && offsetof(request_record, seed) == 56);
+  static_assert(sizeof(result_record) == 192 && offsetof(result_record, state_hash) == 40);
   static_assert(std::is_trivially_copyable_v<request_record> && std::is_standard_layout_v<request_record>);
   static_assert(std::is_same_v<decltype(descriptor_header::op), opcode>);
   static_assert(std::is_same_v<decltype(request_record::threshold), float>);
@@ -135,7 +137,7 @@ TEST(headers_test, members_start_at_zero) {
 }
 
 TEST(headers_test, enums_and_constants) {
-  static_assert(sizeof(opcode) == 1 && static_cast<int>(opcode::sample) == 6);
+  static_assert(sizeof(opcode) == 1 && static_cast<int>(opcode::sample) == 6 && static_cast<int>(opcode::stage) == 7);
   static_assert(sizeof(tensor_kind) == 2 && static_cast<int>(tensor_kind::rope_table) == 15);
   static_assert(std::is_same_v<std::underlying_type_t<npu::error_code>, std::uint32_t>);
   static_assert(std::is_same_v<decltype(descriptor_flag::last_chunk), const std::uint8_t>);

@@ -17,7 +17,9 @@ module npu_regs_tb;
   logic [1:0]  completion, completion_enable, tail_write;
   logic [1:0]  completion_set = 2'b00;
   logic [63:0] tail;
-  logic [12:0] value_lo_read;
+  logic [13:0] value_lo_read;
+  logic [7:0]  operation;
+  logic        command_write;
 
   npu_regs dut (
     .clk_i(clk), .rst_ni(rst_n), .valid_i(valid), .write_i(write), .address_i(address), .wdata_i(wdata),
@@ -27,11 +29,15 @@ module npu_regs_tb;
     .control_enable_o(enable), .control_soft_reset_o(soft_reset), .control_soft_reset_clear_i(clear),
     .control_write_o(control_write), .status_busy_i(1'b1), .status_error_i(1'b0), .status_read_o(status_read),
     .irq_status_completion_o(completion), .irq_status_completion_set_i(completion_set),
-    .irq_status_error_set_i(2'b00), .irq_enable_completion_o(completion_enable),
-    .queue_tail_index_o(tail), .queue_tail_write_o(tail_write),
+    .irq_status_error_set_i(2'b00), .irq_status_window_set_i(1'b0), .irq_enable_completion_o(completion_enable),
+    .window_size_lo_bytes_i(32'h10000000), .window_size_hi_bytes_i(32'h1), .window_geometry_entries_i(16'd64),
+    .window_geometry_page_shift_i(8'd12), .window_command_operation_o(operation),
+    .window_command_write_o(command_write), .window_status_busy_i(1'b1), .window_status_refused_i(1'b0),
+    .window_status_result_i(8'd6), .queue_tail_index_o(tail), .queue_tail_write_o(tail_write),
     .queue_head_index_i(64'h00000007_00000003), .queue_error_code_i(16'h0400), .queue_error_index_index_i(64'h0),
-    .counters_value_lo_value_i({32'hcafe0012, {12{32'h0}}}), .counters_value_lo_read_o(value_lo_read),
-    .counters_value_hi_value_i({13{32'h5}})
+    .queue_fault_address_lo_address_i(64'h00001000_00000000), .queue_fault_address_hi_address_i(64'h00000002_00000000),
+    .counters_value_lo_value_i({32'h0, 32'hcafe0012, {12{32'h0}}}), .counters_value_lo_read_o(value_lo_read),
+    .counters_value_hi_value_i({14{32'h5}})
   );
 
   always #5 clk = ~clk;
@@ -88,6 +94,16 @@ module npu_regs_tb;
     expect_read(NpuQueueOffset + NpuQueueStride + NpuQueueErrorOffset, 32'h4);
     expect_read(NpuCountersOffset + 12 * NpuCountersStride + NpuCountersValueLoOffset, 32'hcafe0012);
 
+    expect_read(NpuWindowSizeHiOffset, 32'h1);
+    expect_read(NpuWindowGeometryOffset, 32'h000c0040);
+    expect_read(NpuWindowStatusOffset, 32'h601);
+    expect_read(NpuQueueOffset + NpuQueueStride + NpuQueueFaultAddressLoOffset, 32'h1000);
+
+    // A write-only register: its value and strobe go out, and no read comes in.
+    expect_write(NpuWindowCommandOffset, 32'hffffff03);
+    if (operation !== 8'h3 || command_write !== 1'b1) fail("command", {55'h0, operation, command_write}, 64'h7);
+    expect_error(1'b0, NpuWindowCommandOffset);
+
     // Writable bits only; the strobe comes with the new value and lasts one cycle.
     expect_write(NpuControlOffset, 32'hffffffff);
     if (!enable || !soft_reset || !control_write) fail("control", {enable, soft_reset, control_write}, 64'h7);
@@ -121,9 +137,9 @@ module npu_regs_tb;
     valid = 1'b1;
     write = 1'b0;
     address = NpuCountersOffset[11:0] + 12'h008;
-    #1 if (value_lo_read !== 13'h2) fail("read strobe", value_lo_read, 64'h2);
+    #1 if (value_lo_read !== 14'h2) fail("read strobe", value_lo_read, 64'h2);
     valid = 1'b0;
-    #1 if (value_lo_read !== 13'h0) fail("no read strobe", value_lo_read, 64'h0);
+    #1 if (value_lo_read !== 14'h0) fail("no read strobe", value_lo_read, 64'h0);
 
     expect_error(1'b1, NpuStatusOffset);
     expect_error(1'b1, NpuIdOffset);

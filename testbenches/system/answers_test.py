@@ -101,6 +101,18 @@ class Answers(unittest.TestCase):
         self.assertAlmostEqual(sum(parts["parts"].values()) / parts["value"], 1)
         self.assertIn("bound", runs[0].process.stdout)
 
+    def test_with_the_npu_off_there_is_no_page_of_zeros(self):
+        run = chip.Run("--quiet", "--config", "fixed", "--prompts", chip.task_file("showcase"), "--limit", "1", "--set", "decode.engine=cpu")
+        self.assertEqual(run.code, 0, run.describe())
+        said = run.process.stdout
+        self.assertTrue(said.startswith("  model"), said)
+        self.assertIn("NPU off (decode.engine cpu)", said)
+        self.assertNotIn("idle array", said)
+        self.assertRegex(said, r"bound       cpu   \(cpu [0-9.]+ % of the time\)\n")
+        self.assertRegex(said, r"simulated : wall = \d+\.\d : 1\)")  # seconds of simulated time, and less to simulate them
+        for name in ("stats.json", "trajectory.json", "timeline.json", "summary.txt"):
+            self.assertIn(str(run.folder / name), said.splitlines()[-1])
+
     def test_reports_agree_with_each_other(self):
         run = chip.Run("--prompts", chip.task_file("showcase"))
         stats, timeline, trajectory = (run.json(n) for n in ("stats.json", "timeline.json", "trajectory.json"))
@@ -110,6 +122,9 @@ class Answers(unittest.TestCase):
         busy, stalls = total["busy_cycles"], total["stall_cycles"]
         self.assertLessEqual(busy["array"] + stalls["dependency"] + stalls["no_work"], total["npu_cycles"])
         self.assertTrue(0 < total["array"]["utilisation"] <= total["array"]["busy"] <= 1)
+        shares = total["bound"]["shares"]
+        self.assertAlmostEqual(shares["cpu"], total["counters"]["cpu"]["busy_ps"] * 1e-6 / total["latency_us"])
+        self.assertEqual((shares["stage"], shares["mapping"]), (0, 0))
         moved = sum(total["dram"]["bytes_read"].values()) + sum(total["dram"]["bytes_written"].values())
         self.assertAlmostEqual(moved, total["dram"]["bytes_per_second"] * total["latency_us"] * 1e-6, delta=1)
         self.assertLess(total["dram"]["bytes_per_second"], total["dram"]["peak_bytes_per_second"])

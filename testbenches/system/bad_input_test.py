@@ -40,6 +40,9 @@ class BadInput(unittest.TestCase):
             (["run", *p, "--model", "tiny-llada", "--generate", "40"], ["--generate 40", "blocks of 32"]),
             (["run", *p, "--model", "tiny-llada", "--steps", "7"], ["--steps 7", "2 blocks"]),
             (["run", *p, "--model", "tiny-llada", "--threshold", "0.5"], ["--threshold", "tiny-llada"]),
+            (["run", *p, "--threshold", "0.5", "--set", "decode.rule=factor"], ["--threshold", "decode.rule factor"]),
+            (["run", *p, "--model", "tiny-llada", "--threshold", "0.5", "--set", "decode.loop=fast_dllm_v1", "--set", "decode.cache=dual",
+              "--set", "decode.dppr.visibility=0.7"], ["--threshold", "decode.dppr.visibility"]),
             (["run", *p, "--out", "/dev/null/x"], ["--out /dev/null/x"]),
             (["check-array", "--tiles", "0"], ["--tiles 0"]),
             (["check-array", "--tiles", "-1"], ["--tiles -1"]),
@@ -52,6 +55,11 @@ class BadInput(unittest.TestCase):
             (["run", *p, "--generate", "0"], ["--generate 0"]),
             (["run", *p, "--array", "both", "--lockstep-every", "0"], ["--lockstep-every 0"]),
             (["run", *p, "--waves", "x.fst"], ["--waves", "--array rtl"]),
+            (["run", *p, "--set", "decode.engine=cpu", "--array", "rtl"], ["--array rtl", "decode.engine", "--array model"]),
+            (["run", *p, "--config", "ladder/5-mbsd"], ["decode.loop", "block-causal", "--model tiny-llada"]),
+            (["run", *p, "--set", "faults.seed=1"], ["faults is not in this configuration", "faults={"]),
+            (["run", *p, "--set", "faults={seed:1}"], ["--set faults={seed:1}", "JSON"]),
+            (["run", *p, "--set", "decode.mbsd.latency=[[1,2]"], ["decode.mbsd.latency=[[1,2]", "JSON"]),
             (["run", "--prompt", ""], ["--prompt", "empty"]),
             (["run", *p, "--model", "tiny-lada"], ["tiny-lada", "did you mean tiny-llada?"]),
             (["run", *p, "--config", "refrence"], ["refrence", "did you mean reference?"]),
@@ -112,6 +120,16 @@ class BadInput(unittest.TestCase):
                 path = self.config(lambda document: document["memory"].update(change), base="reference")
                 self.refuse(USAGE, ["changed.json", *phrases], "run", "--prompt", "Compute 1+2", "--config", path)
 
+    def test_faults_that_cannot_work(self):
+        def faults(program=(), **means):
+            return ("--set", "faults=" + json.dumps({"seed": 1, "mean_events": means, "correction_ns": 0, "program": list(program)}))
+        run = ("run", "--prompt", "Compute 1+2", "--config", "fixed")
+        without = ("--set", "decode.watchdog_us=0")
+        self.refuse(USAGE, ["faults", "stuck", "decode.watchdog_us"], *run, *without, *faults([{"kind": "stuck"}]))
+        self.refuse(USAGE, ["faults", "stuck", "decode.watchdog_us"], *run, *without, *faults(stuck=1000))
+        self.refuse(USAGE, ["faults", "decode.engine"], *run, "--set", "decode.engine=cpu", *faults(bus_error=1000))
+        self.assertEqual(chip.call(*run, *without, *faults(ecc_corrected=1000), timeout=60).returncode, 0)
+
     def test_decode_settings(self):
         llada, fdllm2, v1 = "tiny-llada", "tiny-fdllm2", "decode.loop=fast_dllm_v1"
         dual = (v1, "decode.cache=dual")
@@ -125,6 +143,13 @@ class BadInput(unittest.TestCase):
             (llada, [*dual, "decode.mbsd.latency=[[8,5],[8,6]]"], ["decode.mbsd.latency", "[8, 6]"]),
             (llada, [*dual, "decode.mbsd.latency=[[8,5],[9,4]]"], ["decode.mbsd.latency", "[9, 4]"]),
             (llada, ["decode.edit.steps=65"], ["decode.edit.steps"]),
+            (llada, ["decode.dppr.visibility=0.7"], ["decode.dppr.visibility", "decode.loop fast_dllm_v1", "decode.cache dual"]),
+            (llada, [*dual, "decode.dppr.visibility=0.95"], ["decode.dppr.stability", "below"]),
+            (llada, [*dual, "decode.dppr.visibility=0.7", "decode.edit.threshold=0.9"], ["decode.dppr.visibility", "decode.edit"]),
+            (llada, [*dual, "decode.dppr.visibility=0.7", "decode.dppr.refresh.first_layer=6"], ["decode.dppr.refresh", "6 layers of tiny-llada"]),
+            (llada, [*dual, "decode.dppr.visibility=0.7", "decode.dppr.refresh.layers=7"], ["decode.dppr.refresh", "6 layers of tiny-llada"]),
+            (llada, [*dual, "decode.dppr.revisions=17"], ["decode.dppr.revisions"]),
+            (llada, [*dual, "decode.dppr.order=youngest"], ["decode.dppr.order"]),
             (fdllm2, [v1], ["decode.loop", "tiny-fdllm2 is block-causal"]),
             (fdllm2, ["decode.rule=count"], ["decode.rule", "block-causal"]),
             (fdllm2, ["decode.edit.threshold=0.9"], ["decode.edit.threshold", "block-causal"]),

@@ -1,6 +1,8 @@
 #include "tlm/cpu/native_cpu.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -19,7 +21,9 @@ native_cpu_config checked(const native_cpu_config& config, const char* module_na
       std::any_of(config.work.begin(), config.work.end(), [](const work_cost& cost) { return cost.name.empty(); });
   const char* fault = config.clock_hz == 0 || config.clock_hz > ps_per_second ? "clock is 0 or above 1 THz"
                       : unnamed                                               ? "a kind of work has no name"
-                                                                              : nullptr;
+                      : !std::has_single_bit(config.stream.burst_bytes) ? "the bursts of its stream are no power of two"
+                      : config.stream.outstanding == 0                  ? "its stream may have no burst under way"
+                                                                        : nullptr;
   if (fault == nullptr) return config;
   const std::string message = std::string(module_name) + ": " + fault;
   SC_REPORT_FATAL("/dvp/cpu", message.c_str());
@@ -36,6 +40,7 @@ native_cpu::native_cpu(const sc_core::sc_module_name& name, const native_cpu_con
       config_(checked(config, this->name())),
       firmware_(std::move(firmware)),
       period_(1.0 / static_cast<double>(config.clock_hz), sc_core::SC_SEC),
+      stream_(socket, config.stream),
       slices_(timeline, "system", basename(), "amount", sc_core::SC_ZERO_TIME),
       register_reads_(figures.counter(path("register_reads"))),
       register_writes_(figures.counter(path("register_writes"))),
@@ -44,9 +49,14 @@ native_cpu::native_cpu(const sc_core::sc_module_name& name, const native_cpu_con
       busy_ps_(figures.counter(path("busy_ps"))),
       wait_ps_(figures.counter(path("wait_ps"))),
       waits_(figures.counter(path("waits"))),
-      wait_timeouts_(figures.counter(path("wait_timeouts"))) {
+      wait_timeouts_(figures.counter(path("wait_timeouts"))),
+      stream_bytes_read_(figures.counter(path("stream_bytes_read"))),
+      stream_bytes_written_(figures.counter(path("stream_bytes_written"))),
+      stream_ps_(figures.counter(path("stream_ps"))),
+      exposed_ps_(figures.counter(path("exposed_ps"))) {
   for (const work_cost& cost : config_.work) work_.push_back(&figures.counter(path("work." + cost.name)));
   socket.register_invalidate_direct_mem_ptr(this, &native_cpu::invalidate_direct_mem_ptr);
+  socket.register_nb_transport_bw(this, &native_cpu::nb_transport_bw);
   SC_HAS_PROCESS(native_cpu);
   SC_THREAD(run);
   set_stack_size(config_.stack_bytes);
@@ -57,6 +67,7 @@ std::string native_cpu::path(const std::string& figure) const {
 }
 
 void native_cpu::run() {
+  thread_ = sc_core::sc_get_current_process_handle();
   try {
     firmware_();
   } catch (const sc_core::sc_unwind_exception&) {
@@ -158,25 +169,79 @@ bool native_cpu::wait_for_interrupt(const sc_core::sc_time& timeout) {
   return high;
 }
 
+void native_cpu::wait_until(const sc_core::sc_event& event, const std::function<bool()>& over) {
+  synchronise();
+  if (over()) return;
+  ++waits_;
+  const sc_core::sc_time begin = local_now();
+  waiting_ = true;
+  do {
+    wait(event);
+  } while (!over());
+  waiting_ = false;
+  end_wait(begin, false);
+}
+
 void native_cpu::end_wait(const sc_core::sc_time& begin, bool timed_out) {
   wait_ps_ += core::picoseconds(local_now() - begin);
   if (timed_out) ++wait_timeouts_;
   if (local_now() != begin) slices_.add("wait", begin, local_now(), 1);
 }
 
-void native_cpu::spend(std::uint32_t kind, std::uint64_t amount) {
+std::uint64_t native_cpu::cycles_of(std::uint32_t kind, std::uint64_t amount) const {
   if (kind >= work_.size()) {
     throw std::out_of_range("work kind " + std::to_string(kind) + " is not in the cost table of " + name());
   }
+  return static_cast<std::uint64_t>(std::llround(config_.work[kind].cycles * static_cast<double>(amount)));
+}
+
+void native_cpu::spend(std::uint32_t kind, std::uint64_t amount) {
   const sc_core::sc_time begin = local_now();
-  advance(config_.work[kind].cycles * amount);
+  advance(cycles_of(kind, amount));
   *work_[kind] += amount;
   slices_.add(config_.work[kind].name, begin, local_now(), amount);
   if (local_ >= config_.quantum) synchronise();
 }
 
+void native_cpu::spend(std::uint32_t kind, std::uint64_t amount, const streamed_bytes& bytes) {
+  if (bytes.bytes == 0) {
+    spend(kind, amount);
+    return;
+  }
+  const std::uint64_t cycles = cycles_of(kind, amount);
+  const auto* stored = static_cast<const std::uint8_t*>(memory(bytes.address, bytes.bytes));
+  last_access_failed_ = stored == nullptr;
+  if (last_access_failed_) return;
+  synchronise();
+  const sc_core::sc_time begin = sc_core::sc_time_stamp();
+  const sc_core::sc_time computed = begin + time_of(cycles);
+  last_access_failed_ = !stream_.move(bytes, stored, time_of(cycles));
+  const sc_core::sc_time streamed = sc_core::sc_time_stamp();
+  local_ = std::max(computed, streamed) - streamed;
+
+  if (last_access_failed_) ++bus_errors_;
+  cycles_ += cycles;
+  busy_ps_ += core::picoseconds(local_now() - begin);
+  *work_[kind] += amount;
+  (bytes.written ? stream_bytes_written_ : stream_bytes_read_) += bytes.bytes;
+  stream_ps_ += core::picoseconds(streamed - begin);
+  slices_.add(config_.work[kind].name, begin, computed, amount);
+  if (streamed > computed) {
+    exposed_ps_ += core::picoseconds(streamed - computed);
+    slices_.add("memory", computed, streamed, bytes.bytes);
+  }
+  if (local_ >= config_.quantum) synchronise();
+}
+
+void native_cpu::look_elsewhere() {
+  const sc_core::sc_time begin = local_now();
+  advance(config_.register_access_cycles);
+  slices_.add("harts", begin, local_now(), 1);
+  synchronise();
+}
+
 void native_cpu::advance(std::uint64_t cycles) {
-  const sc_core::sc_time time = sc_core::sc_time::from_value(period_.value() * cycles);
+  const sc_core::sc_time time = time_of(cycles);
   cycles_ += cycles;
   busy_ps_ += core::picoseconds(time);
   local_ += time;

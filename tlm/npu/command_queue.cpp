@@ -109,14 +109,14 @@ void command_queue::advance(std::uint64_t edge) {
   }
 }
 
-void command_queue::fail(in_flight& item, error_code code, std::uint64_t edge) {
+void command_queue::fail(in_flight& item, error_code code, std::uint64_t edge, std::uint64_t address) {
   if (item.dropped) return;
   item.progress = in_flight::state::failed;
-  fail(item.index, item.descriptor.header(), code, edge);
+  fail(item.index, item.descriptor.header(), code, edge, address);
 }
 
-void command_queue::fail(std::uint64_t index, const gen::descriptor_header& header, error_code code,
-                         std::uint64_t edge) {
+void command_queue::fail(std::uint64_t index, const gen::descriptor_header& header, error_code code, std::uint64_t edge,
+                         std::uint64_t address) {
   // Also when an earlier descriptor fails after a later one: what depends on it must not wait forever.
   for (in_flight& item : window_) {
     if (item.index > index) item.dropped = true;
@@ -125,6 +125,7 @@ void command_queue::fail(std::uint64_t index, const gen::descriptor_header& head
   if (stopped_) return;
   stopped_ = true;
   error_index_ = index;
+  fault_address_ = address;
   events_.backlog_change();
   if (has_flag(header, gen::descriptor_flag::record) && ring_.completion_base != 0) {
     notices_.push_back({index, header, code, edge});
@@ -150,7 +151,7 @@ void command_queue::settle(const notice& item, std::uint64_t edge) {
   advance(edge);
 }
 
-void command_queue::refuse(const notice& item, std::uint64_t edge) {
+void command_queue::refuse(const notice& item, error_code code, std::uint64_t edge, std::uint64_t address) {
   if (item.error != error_code::none) {
     publish(item.error);
     return;
@@ -159,7 +160,7 @@ void command_queue::refuse(const notice& item, std::uint64_t edge) {
   if (entry == nullptr || entry->dropped) return;
   entry->progress = in_flight::state::failed;
   // Without its header: a record about the record could only fail again.
-  fail(item.index, {}, error_code::bus_error, edge);
+  fail(item.index, {}, code, edge, address);
 }
 
 void command_queue::publish(error_code code) {
@@ -176,6 +177,7 @@ void command_queue::clear() {
   fetched_hash_ = hash_start;
   stopped_ = false;
   error_index_ = 0;
+  fault_address_ = 0;
   error_ = error_code::none;
 }
 

@@ -51,6 +51,7 @@ struct ring_setup {
   std::uint64_t base = 0;
   std::uint64_t completion_base = 0;  // 0: no records
   std::uint32_t entries = 0;
+  bool with_check_byte = false;  // every descriptor carries one
 };
 
 class command_queue {
@@ -77,6 +78,7 @@ class command_queue {
   bool is_busy() const;
   gen::npu::error_code error() const { return error_; }
   std::uint64_t error_index() const { return error_index_; }
+  std::uint64_t fault_address() const { return fault_address_; }
 
   // A descriptor came out of the ring, in order.
   void count_fetched(const descriptor_view& descriptor);
@@ -93,16 +95,18 @@ class command_queue {
 
   // Its engine has ended.
   void complete(in_flight& item, std::uint64_t edge);
-  // Stops the queue because of this descriptor in flight, or of one that was not dispatched.
-  void fail(in_flight& item, gen::npu::error_code code, std::uint64_t edge);
-  void fail(std::uint64_t index, const gen::descriptor_header& header, gen::npu::error_code code, std::uint64_t edge);
+  // Stops the queue because of this descriptor in flight, or of one that was not dispatched. address: of the access
+  // that failed.
+  void fail(in_flight& item, gen::npu::error_code code, std::uint64_t edge, std::uint64_t address = 0);
+  void fail(std::uint64_t index, const gen::descriptor_header& header, gen::npu::error_code code, std::uint64_t edge,
+            std::uint64_t address = 0);
 
   // Records that are due, oldest first; each is given back: settle() when its record, if any, is in
   // memory, refuse() when memory did not take it.
   bool has_notice() const { return !notices_.empty(); }
   notice take_notice();
   void settle(const notice& item, std::uint64_t edge);
-  void refuse(const notice& item, std::uint64_t edge);
+  void refuse(const notice& item, gen::npu::error_code code, std::uint64_t edge, std::uint64_t address);
 
   // As after power-on, ring set-up included.
   void clear();
@@ -131,6 +135,7 @@ class command_queue {
   std::uint64_t fetched_hash_ = hash_start;
   bool stopped_ = false;
   std::uint64_t error_index_ = 0;
+  std::uint64_t fault_address_ = 0;
   gen::npu::error_code error_ = gen::npu::error_code::none;  // as made public
   sc_core::sc_event progress_;
 };

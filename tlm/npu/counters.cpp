@@ -65,6 +65,8 @@ std::uint64_t counters::value(gen::npu::counter which, std::uint64_t edge) const
       return cycles_in(engine_id::dma_load, engine_state::busy, edge);
     case counter::dma_store_busy:
       return cycles_in(engine_id::dma_store, engine_state::busy, edge);
+    case counter::stage_busy:
+      return cycles_in(engine_id::stage, engine_state::busy, edge);
     case counter::stall_dependency:
       return cycles_in(engine_id::array, engine_state::waiting, edge) + starved(edge);
     case counter::stall_scratchpad: {

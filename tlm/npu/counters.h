@@ -22,10 +22,10 @@
 
 namespace dvp::npu {
 
-enum class engine_id : std::uint8_t { dma_load, dma_store, array, vector, sampling };
-inline constexpr std::size_t engine_count = 5;
+enum class engine_id : std::uint8_t { dma_load, dma_store, array, vector, sampling, stage };
+inline constexpr std::size_t engine_count = 6;
 constexpr const char* name_of(engine_id id) {
-  constexpr const char* names[] = {"dma_load", "dma_store", "array", "vector", "sampling"};
+  constexpr const char* names[] = {"dma_load", "dma_store", "array", "vector", "sampling", "stage"};
   return names[static_cast<std::size_t>(id)];
 }
 
@@ -63,7 +63,7 @@ class counters {
     std::array<std::uint64_t, engine_state_count> cycles{};
   };
 
-  static constexpr std::size_t opcodes = static_cast<std::size_t>(gen::opcode::sample) + 1;
+  static constexpr std::size_t opcodes = static_cast<std::size_t>(gen::opcode::stage) + 1;
 
   void settle(engine_id engine, std::uint64_t edge);
   // Idle cycles of the array in which a queue had a backlog.

@@ -12,8 +12,14 @@ namespace {
 
 using gen::npu::error_code;
 
+std::uint32_t parity(const descriptor_view& descriptor) {
+  std::byte all{0};
+  for (const std::byte each : descriptor.bytes) all ^= each;
+  return std::to_integer<std::uint32_t>(all);
+}
+
 bool exists(gen::opcode op) {
-  return op <= gen::opcode::sample;
+  return op <= gen::opcode::stage;
 }
 
 bool is_dma(gen::opcode op) {
@@ -29,7 +35,7 @@ std::uint8_t allowed_flags(gen::opcode op) {
 }
 
 bool header_fits(const gen::descriptor_header& header) {
-  if ((header.flags & ~allowed_flags(header.op)) != 0 || header.reserved != 0) return false;
+  if ((header.flags & ~allowed_flags(header.op)) != 0) return false;
   return header.tag_precision <= gen::precision::raw && header.bytes_purpose <= gen::purpose::commands;
 }
 
@@ -58,6 +64,15 @@ bool dma_fits(const gen::dma_descriptor& d, const check_limits& limits) {
   constexpr std::uint64_t most_rows = std::uint64_t{1} << 32;
   return d.planes == 1 && d.list_address % 4 == 0 && !wraps(d.list_address, d.rows, 4, 1, 0, 4) &&
          !wraps(d.dram_address, most_rows, d.dram_stride, 1, 0, d.row_bytes);
+}
+
+// One piece of memory to another, which has no part of it.
+bool stage_fits(const gen::dma_descriptor& d) {
+  if (d.header.tag_precision == gen::precision::q4 || d.header.tag_precision == gen::precision::q2) return false;
+  if (d.row_bytes == 0 || d.rows != 1 || d.planes != 1) return false;
+  if (d.scratchpad_address != 0 || d.dram_stride != 0 || d.scratchpad_stride != 0) return false;
+  if (d.dram_plane_stride != 0 || d.scratchpad_plane_stride != 0) return false;
+  return !wraps(d.dram_address, 1, 0, 1, 0, d.row_bytes) && !wraps(d.list_address, 1, 0, 1, 0, d.row_bytes);
 }
 
 bool gemm_fits(const gen::gemm_descriptor& d, const check_limits& limits) {
@@ -101,6 +116,8 @@ bool shape_fits(const descriptor_view& descriptor, const check_limits& limits) {
       return vector_fits(descriptor.as<gen::vector_descriptor>());
     case gen::opcode::sample:
       return sample_fits(descriptor.as<gen::sample_descriptor>());
+    case gen::opcode::stage:
+      return stage_fits(descriptor.as<gen::dma_descriptor>());
   }
   return false;
 }
@@ -115,6 +132,7 @@ bool is_placed_well(const operand& item) {
 
 error_code check(const descriptor_view& descriptor, std::uint64_t index, const check_limits& limits) {
   const gen::descriptor_header header = descriptor.header();
+  if (limits.with_check_byte && parity(descriptor) != gen::descriptor_parity) return error_code::bad_check;
   if (!exists(header.op)) return error_code::bad_opcode;
   if (header.op == gen::opcode::vector && static_cast<std::size_t>(header.function) >= vector_functions) {
     return error_code::bad_opcode;
@@ -122,6 +140,7 @@ error_code check(const descriptor_view& descriptor, std::uint64_t index, const c
   for (const std::uint16_t distance : header.wait) {
     if (distance > index) return error_code::bad_dependency;
   }
+  if (!limits.with_check_byte && header.check != 0) return error_code::bad_operand;
   if (!header_fits(header) || !shape_fits(descriptor, limits)) return error_code::bad_operand;
   const operand_list operands = operands_of(descriptor);
   // A DMA may lay planes and rows into each other in any order; the others write plain matrices.

@@ -42,7 +42,7 @@ void dma_engine::serve() {
   const bank_set banks = parts().memory.banks_of(operands_of(item.descriptor));
   acquire(banks);
   const sc_core::sc_time begin = sc_core::sc_time_stamp();
-  work& current = work_.emplace_back(work{&item, banks, begin, begin});
+  work& current = work_.emplace_back(work{.item = &item, .banks = banks, .begin = begin, .end = begin});
   show(engine_state::busy);
   next_issue_ = std::max(next_issue_, begin);
   issue_all(current, item.descriptor.as<gen::dma_descriptor>());
@@ -74,10 +74,10 @@ void dma_engine::drain() {
   const sc_core::sc_time end = sc_core::sc_time_stamp();
   draw(done.item->descriptor, std::max(done.begin, drawn_until_), end);
   drawn_until_ = end;
-  if (done.ok) {
+  if (done.ok()) {
     done.item->queue->complete(*done.item, parts().clock.now());
   } else {
-    done.item->queue->fail(*done.item, gen::npu::error_code::bus_error, parts().clock.now());
+    done.item->queue->fail(*done.item, done.error, parts().clock.now(), done.fault_address);
   }
 }
 
@@ -102,7 +102,7 @@ void dma_engine::issue_gather(work& of, const gen::dma_descriptor& d) {
   }
   // No row is known before the list is here.
   while (of.unanswered != 0) parts().reset.wait(answer_arrival_);
-  if (!of.ok) return;
+  if (!of.ok()) return;
   parts().wait_until(of.end);
   next_issue_ = std::max(next_issue_, sc_core::sc_time_stamp());
   for (std::uint32_t r = 0; r < d.rows; ++r) {
@@ -134,7 +134,7 @@ bool dma_engine::issue(work& of, std::uint64_t dram, std::span<std::byte> data, 
   const npu_config& config = parts().config;
   const npu_clock& clock = parts().clock;
   const sc_core::sc_time slot = take_slot();
-  if (!of.ok) return false;
+  if (!of.ok()) return false;
   const sc_core::sc_time ready = std::max({next_issue_, slot, sc_core::sc_time_stamp()});
   const sc_core::sc_time at = clock.time_of(clock.edge(ready));
   if (at > sc_core::sc_time_stamp() + clock.cycles(config.dma_quantum_cycles)) {
@@ -148,7 +148,7 @@ bool dma_engine::issue(work& of, std::uint64_t dram, std::span<std::byte> data, 
   const std::uint64_t width_cycles =
       (data.size() + config.scratchpad_bytes_per_cycle - 1) / config.scratchpad_bytes_per_cycle;
   next_issue_ = at + clock.cycles(std::max<std::uint64_t>(config.dma_issue_cycles, width_cycles));
-  return of.ok;
+  return of.ok();
 }
 
 sc_core::sc_time dma_engine::take_slot() {
@@ -166,7 +166,10 @@ void dma_engine::answered(work& of, const memory_answer& answer) {
   ends_.insert(place, answer.end);
   --of.unanswered;
   of.end = std::max(of.end, answer.end);
-  of.ok = of.ok && answer.ok;
+  if (of.ok() && !answer.ok()) {
+    of.error = answer.error;
+    of.fault_address = answer.address;
+  }
   answer_arrival_.notify();
   if (of.issued && of.unanswered == 0) drain_arrival_.notify();
 }

@@ -8,7 +8,7 @@
 // list of indices.
 //
 // Bytes move when a burst is handed to the memory, between start and completion of the descriptor. A burst answered
-// with an error stops the descriptor and its queue with bus_error; bytes moved before stay moved.
+// with an error stops the descriptor and its queue with the error answered first; bytes moved before stay moved.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,10 @@ class dma_engine : public engine {
     sc_core::sc_time end;          // of the latest of its bursts answered
     std::uint32_t unanswered = 0;  // bursts
     bool issued = false;           // all of them
-    bool ok = true;
+    gen::npu::error_code error = gen::npu::error_code::none;
+    std::uint64_t fault_address = 0;
+
+    bool ok() const { return error == gen::npu::error_code::none; }
   };
 
   void show(engine_state state) override;

@@ -1,18 +1,90 @@
 #include "tlm/npu/memory_link.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace dvp::npu {
+
+using gen::npu::error_code;
+
+namespace {
+
+error_code error_of(const tlm::tlm_generic_payload& payload) {
+  if (payload.is_response_ok()) return error_code::none;
+  // What a memory says of data that it cannot correct.
+  const bool uncorrectable = payload.get_response_status() == tlm::TLM_GENERIC_ERROR_RESPONSE;
+  return uncorrectable ? error_code::memory_error : error_code::bus_error;
+}
+
+// An access that went out in pieces: its answer is the first error, or the end of the last.
+struct joined_answer {
+  std::size_t left;
+  memory_answer answer;
+  memory_link::answer_handler done;
+
+  void add(const memory_answer& piece) {
+    if (answer.ok() && !piece.ok()) {
+      answer.error = piece.error;
+      answer.address = piece.address;
+    }
+    answer.end = std::max(answer.end, piece.end);
+    if (--left == 0) done(answer);
+  }
+};
+
+}  // namespace
 
 memory_link::~memory_link() {
   for (auto& t : pool_) t.clear_extension(&t.tag);
 }
 
 void memory_link::submit(const memory_access& access, const sc_core::sc_time& offset, const answer_handler& done) {
+  if (access.space == address_space::bus || !window_.is_present()) {
+    hand_over({access, access.address}, offset, done);
+    return;
+  }
+  std::uint64_t lost = access.address;
+  if (!window_.map().covers(lost, access.data.size())) {
+    window_.count_fault();
+    done({error_code::window_fault, lost, sc_core::sc_time_stamp() + offset});
+    return;
+  }
+  const window_span span = window_.map().find(access.address);
+  if (span.bytes >= access.data.size()) {
+    hand_over({access, span.bus}, offset, done);
+  } else {
+    submit_pieces(access, offset, done);
+  }
+}
+
+void memory_link::submit_pieces(const memory_access& access, const sc_core::sc_time& offset,
+                                const answer_handler& done) {
+  // All of them are translated before the first goes out: a hand-over may wait and the map change meanwhile.
+  std::vector<bus_access> pieces;
+  for (std::size_t at = 0; at < access.data.size();) {
+    const window_span span = window_.map().find(access.address + at);
+    const std::size_t bytes = std::min<std::size_t>(span.bytes, access.data.size() - at);
+    bus_access piece{access, span.bus};
+    piece.asked.address += at;
+    piece.asked.data = access.data.subspan(at, bytes);
+    pieces.push_back(piece);
+    at += bytes;
+  }
+  const sc_core::sc_time due = sc_core::sc_time_stamp() + offset;
+  const auto whole =
+      std::make_shared<joined_answer>(joined_answer{pieces.size(), {error_code::none, 0, sc_core::SC_ZERO_TIME}, done});
+  for (const bus_access& piece : pieces) {
+    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    hand_over(piece, std::max(due, now) - now, [whole](const memory_answer& answer) { whole->add(answer); });
+  }
+}
+
+void memory_link::hand_over(const bus_access& access, const sc_core::sc_time& offset, const answer_handler& done) {
   non_blocking_ ? submit_non_blocking(access, offset, done) : submit_blocking(access, offset, done);
 }
 
-memory_link::transaction& memory_link::take(const memory_access& access, std::span<std::byte> moved) {
+memory_link::transaction& memory_link::take(const bus_access& translated, std::span<std::byte> moved) {
+  const memory_access& access = translated.asked;
   if (free_.empty()) {
     transaction& fresh = pool_.emplace_back();
     fresh.set_mm(this);
@@ -30,9 +102,10 @@ memory_link::transaction& memory_link::take(const memory_access& access, std::sp
   const auto bytes = static_cast<unsigned int>(moved.size());
   t.tag = core::access_tag(access.precision, access.purpose, 0);
   t.data = access.data;
+  t.asked = access.address;
   t.resets = reset_.pulses();
   t.set_command(access.command);
-  t.set_address(access.address);
+  t.set_address(translated.bus);
   t.set_data_ptr(reinterpret_cast<unsigned char*>(moved.data()));
   t.set_data_length(bytes);
   t.set_streaming_width(bytes);
@@ -50,9 +123,9 @@ void memory_link::free(tlm::tlm_generic_payload* payload) {
   --out_;
 }
 
-void memory_link::submit_blocking(const memory_access& access, const sc_core::sc_time& offset,
+void memory_link::submit_blocking(const bus_access& access, const sc_core::sc_time& offset,
                                   const answer_handler& done) {
-  transaction& t = take(access, access.data);
+  transaction& t = take(access, access.asked.data);
   t.done = done;
   sc_core::sc_time delay = offset;
   socket_->b_transport(t, delay);
@@ -61,7 +134,7 @@ void memory_link::submit_blocking(const memory_access& access, const sc_core::sc
   reset_.check(resets);
 }
 
-void memory_link::submit_non_blocking(const memory_access& access, const sc_core::sc_time& offset,
+void memory_link::submit_non_blocking(const bus_access& access, const sc_core::sc_time& offset,
                                       const answer_handler& done) {
   if (offset != sc_core::SC_ZERO_TIME) reset_.wait(offset);
   wait_for_turn();
@@ -121,7 +194,7 @@ void memory_link::answer(transaction& of, const sc_core::sc_time& end) {
     const bool read = of.is_read();
     if (ok && non_blocking_ && read) std::copy(of.copy.begin(), of.copy.end(), of.data.begin());
     if (ok) read ? counts_.count_read(of.data.size()) : counts_.count_written(of.data.size());
-    of.done({ok, end});
+    of.done({error_of(of), of.asked, end});
   }
   of.release();
 }

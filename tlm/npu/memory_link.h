@@ -9,6 +9,11 @@
 //                 time goes out, in the order in which processes come.
 // Accesses of one process to the same byte take effect in the order they are handed over.
 //
+// With an address window the address of an access is a device address, unless it says bus. It is translated when it is
+// handed over, and goes to the bus in as many accesses as it meets map entries whose bytes do not follow one another
+// there; the answer is one. If a byte of it is not mapped nothing of it goes out, and the answer is window_fault.
+// Translation takes no time: the entries are few enough to be looked up in the cycle of the issue.
+//
 // A reset drops the answers of accesses under way; their payloads, and copies of their data, stay alive until the
 // memory is done with them. A submit() under way throws restarted.
 #pragma once
@@ -23,10 +28,13 @@
 #include <vector>
 
 #include "tlm/core/access_tag.h"
+#include "tlm/npu/address_window.h"
 #include "tlm/npu/counters.h"
 #include "tlm/npu/reset_line.h"
 
 namespace dvp::npu {
+
+enum class address_space : std::uint8_t { device, bus };
 
 // The elements of the tag follow from its precision. A write leaves `data` as it is.
 struct memory_access {
@@ -35,11 +43,15 @@ struct memory_access {
   std::span<std::byte> data;
   gen::precision precision;
   gen::purpose purpose;
+  address_space space = address_space::device;
 };
 
 struct memory_answer {
-  bool ok;               // answered with OK; its bytes are counted and moved
-  sc_core::sc_time end;  // when the access is complete, now or later
+  gen::npu::error_code error;  // none: answered with OK; its bytes are counted and moved
+  std::uint64_t address;       // with an error: what failed, as the caller named it
+  sc_core::sc_time end;        // when the access is complete, now or later
+
+  bool ok() const { return error == gen::npu::error_code::none; }
 };
 
 class memory_link : tlm::tlm_mm_interface {
@@ -47,8 +59,9 @@ class memory_link : tlm::tlm_mm_interface {
   using answer_handler = std::function<void(const memory_answer&)>;
 
   // Everything outlives the link. The owner of the socket passes nb_transport_bw on.
-  memory_link(tlm::tlm_initiator_socket<>& socket, counters& counts, reset_line& reset, bool non_blocking)
-      : socket_(socket), counts_(counts), reset_(reset), non_blocking_(non_blocking) {}
+  memory_link(tlm::tlm_initiator_socket<>& socket, address_window& window, counters& counts, reset_line& reset,
+              bool non_blocking)
+      : socket_(socket), window_(window), counts_(counts), reset_(reset), non_blocking_(non_blocking) {}
   memory_link(const memory_link&) = delete;
   memory_link& operator=(const memory_link&) = delete;
   ~memory_link() override;
@@ -70,18 +83,27 @@ class memory_link : tlm::tlm_mm_interface {
     std::vector<std::byte> copy;  // non-blocking: what the memory moves
     std::span<std::byte> data;    // the caller's
     answer_handler done;
+    std::uint64_t asked = 0;  // the caller's address
     std::uint64_t resets = 0;
   };
+  // An access and where it is on the bus.
+  struct bus_access {
+    memory_access asked;
+    std::uint64_t bus;
+  };
 
-  transaction& take(const memory_access& access, std::span<std::byte> moved);
+  void submit_pieces(const memory_access& access, const sc_core::sc_time& offset, const answer_handler& done);
+  void hand_over(const bus_access& access, const sc_core::sc_time& offset, const answer_handler& done);
+  transaction& take(const bus_access& access, std::span<std::byte> moved);
   void free(tlm::tlm_generic_payload* payload) override;
-  void submit_blocking(const memory_access& access, const sc_core::sc_time& offset, const answer_handler& done);
-  void submit_non_blocking(const memory_access& access, const sc_core::sc_time& offset, const answer_handler& done);
+  void submit_blocking(const bus_access& access, const sc_core::sc_time& offset, const answer_handler& done);
+  void submit_non_blocking(const bus_access& access, const sc_core::sc_time& offset, const answer_handler& done);
   void wait_for_turn();
   void request_is_over(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& at);
   void answer(transaction& of, const sc_core::sc_time& end);
 
   tlm::tlm_initiator_socket<>& socket_;
+  address_window& window_;
   counters& counts_;
   reset_line& reset_;
   const bool non_blocking_;

@@ -1,10 +1,12 @@
 #include "tlm/npu/npu.h"
 
+#include <bit>
 #include <stdexcept>
 
 #include "dvp_gen/npu_bank.h"
 #include "tlm/npu/execute_sample.h"
 #include "tlm/npu/execute_vector.h"
+#include "tlm/npu/stage_engine.h"
 #include "tlm/npu/timing.h"
 
 namespace dvp::npu {
@@ -38,7 +40,9 @@ npu::npu(const sc_core::sc_module_name& name, const npu_config& config, array::a
       memory("memory"),
       interrupt("interrupt"),
       parts_(checked(config, name), timeline),
-      link_(memory, parts_.counts, parts_.reset, config.memory_non_blocking),
+      window_("window", parts_.config.window, parts_.clock, parts_.reset, timeline,
+              [this] { pend(reg::irq_status::window, 0); }),
+      link_(memory, window_, parts_.counts, parts_.reset, config.memory_non_blocking),
       bank_(reg::bank),
       figures_(figures),
       gemm_(seat, config.array.columns) {
@@ -87,6 +91,7 @@ void npu::make_engines() {
   unit(engine_id::array, array_work);
   unit(engine_id::vector, vector_work);
   unit(engine_id::sampling, sampling_work);
+  engines_.push_back(std::make_unique<stage_engine>(name_of(engine_id::stage), parts_, link_));
 }
 
 void npu::make_queues() {
@@ -118,6 +123,7 @@ void npu::connect_registers() {
   bank_.on_write(reg::irq_enable::offset, [this](std::uint32_t) { interrupt_changed_.notify(sc_core::SC_ZERO_TIME); });
   for (std::uint32_t q = 0; q < reg::queue::count; ++q) connect_queue_registers(q);
   connect_counters();
+  connect_window();
 }
 
 void npu::connect_queue_registers(std::uint32_t q) {
@@ -127,6 +133,30 @@ void npu::connect_queue_registers(std::uint32_t q) {
   bank_.on_read(reg::queue::head::at(q), [&queue] { return low(queue.head()); });
   bank_.on_read(reg::queue::error::at(q), [&queue] { return static_cast<std::uint32_t>(queue.error()); });
   bank_.on_read(reg::queue::error_index::at(q), [&queue] { return low(queue.error_index()); });
+  bank_.on_read(reg::queue::fault_address_lo::at(q), [&queue] { return low(queue.fault_address()); });
+  bank_.on_read(reg::queue::fault_address_hi::at(q), [&queue] { return high(queue.fault_address()); });
+}
+
+void npu::connect_window() {
+  const window_config& window = parts_.config.window;
+  bank_.on_write(reg::window_command::offset, [this](std::uint32_t value) { window_written(value); });
+  bank_.on_read(reg::window_status::offset, [this] { return window_.status(); });
+  if (!window_.is_present()) return;
+  bank_.set(reg::window_size_lo::offset, low(window.bytes));
+  bank_.set(reg::window_size_hi::offset, high(window.bytes));
+  const auto page_shift = static_cast<std::uint32_t>(std::countr_zero(window.page_bytes));
+  bank_.set(reg::window_geometry::offset,
+            reg::window_geometry::entries.set(0, window.entries) | reg::window_geometry::page_shift.set(0, page_shift));
+}
+
+void npu::window_written(std::uint32_t value) {
+  window_command command;
+  command.operation = static_cast<reg::window_operation>(reg::window_command::operation.get(value));
+  command.entry = reg::window_entry::index.get(bank_.get(reg::window_entry::offset));
+  command.bus = std::uint64_t{bank_.get(reg::window_bus_hi::offset)} << 32 | bank_.get(reg::window_bus_lo::offset);
+  command.page = bank_.get(reg::window_page::offset);
+  command.pages = bank_.get(reg::window_count::offset);
+  window_.command(command);
 }
 
 void npu::connect_counters() {
@@ -182,17 +212,20 @@ void npu::doorbell(std::uint32_t q, std::uint32_t tail) {
   };
   const ring_setup setup{address(reg::queue::base_lo::at(q), reg::queue::base_hi::at(q)),
                          address(reg::queue::completion_lo::at(q), reg::queue::completion_hi::at(q)),
-                         reg::queue::size::entries.get(bank_.get(reg::queue::size::at(q)))};
+                         reg::queue::size::entries.get(bank_.get(reg::queue::size::at(q))),
+                         reg::queue::size::check.get(bank_.get(reg::queue::size::at(q))) != 0};
   if (is_enabled() && queue.ring(tail, setup)) return;
   bank_.set(reg::queue::tail::at(q), low(queue.tail()));
   queue.fail(queue.tail(), {}, reg::error_code::bad_queue, parts_.clock.now());
 }
 
 void npu::soft_reset() {
+  if (before_reset_) before_reset_();
   jobs_at_reset_ = gemm_.jobs();
   for (const auto& each : engines_) each->clear();
   for (const auto& each : queues_) each->clear();
   parts_.memory.release_all();
+  window_.clear();
   parts_.counts.clear();
   parts_.counts.set_backlog(false, parts_.clock.now());
   bank_.set(reg::irq_status::offset, 0);
@@ -248,11 +281,12 @@ void npu::update_figures() {
       figures_.set(base + "engines." + name_of(id) + "." + figure, engine_cycles(id, state));
     }
   }
-  for (std::uint8_t op = 0; op <= static_cast<std::uint8_t>(gen::opcode::sample); ++op) {
+  for (std::uint8_t op = 0; op <= static_cast<std::uint8_t>(gen::opcode::stage); ++op) {
     const auto code = static_cast<gen::opcode>(op);
     figures_.set(base + "descriptors." + gen::name_of(code), parts_.counts.descriptors(code));
   }
   figures_.set(base + "array_jobs", gemm_.jobs() - jobs_at_reset_);
+  window_.update_figures(figures_, base + "window.");
 }
 
 }  // namespace dvp::npu

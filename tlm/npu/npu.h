@@ -1,4 +1,5 @@
-// The NPU: registers, two command queues, five engines around a scratchpad, one memory socket, one interrupt line.
+// The NPU: registers, two command queues, six engines around a scratchpad, an address window, one memory socket, one
+// interrupt line.
 //
 // What software sees is gen/spec/blocks/npu.json and gen/spec/formats/descriptor.json; docs of the parts are in their
 // headers. Decided here:
@@ -8,6 +9,8 @@
 //   - a write to tail that does not move it is no doorbell; one that is refused stops the queue with bad_queue and the
 //     index of the first descriptor not yet rung in, while those rung in before are no longer fetched
 //   - the doorbell of a queue that has stopped is ignored
+//   - an access that meets no map entry of the window stops its queue with window_fault and the address; see
+//   memory_link.h
 //   - clearing enable stops fetching; what was fetched goes on
 //   - soft reset clears queues with their ring registers, errors, counters and irq_status at once and drops work in
 //     whatever state; enable and irq_enable stay as written. The scratchpad keeps its bytes. Accesses already handed
@@ -20,16 +23,19 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <systemc>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 #include "tlm/array/array_seat.h"
 #include "tlm/core/register_bank.h"
 #include "tlm/core/statistics.h"
 #include "tlm/core/timeline.h"
+#include "tlm/npu/address_window.h"
 #include "tlm/npu/command_queue.h"
 #include "tlm/npu/dma_engine.h"
 #include "tlm/npu/engine.h"
@@ -72,9 +78,11 @@ class npu : public sc_core::sc_module {
   std::uint64_t fetched_hash(std::uint32_t queue) const { return queues_.at(queue)->fetched_hash(); }
 
   // Writes the figures since the last reset, below the module's base name: counters.<counter>,
-  // engines.<engine>.{idle,waiting,blocked,busy}_cycles, descriptors.<opcode>, array_jobs. Done by itself at the end of
-  // the simulation.
+  // engines.<engine>.{idle,waiting,blocked,busy}_cycles, descriptors.<opcode>, array_jobs; and window.* since power-on,
+  // see address_window.h. Done by itself at the end of the simulation.
   void update_figures();
+  // Called at every soft reset, before it clears anything: the last moment for figures since the one before.
+  void on_reset(std::function<void()> listener) { before_reset_ = std::move(listener); }
 
   // Payloads that the memory has not given back.
   std::size_t memory_payloads_out() const { return link_.payloads_out(); }
@@ -93,6 +101,7 @@ class npu : public sc_core::sc_module {
   void connect_registers();
   void connect_queue_registers(std::uint32_t q);
   void connect_counters();
+  void connect_window();
 
   void control_written(std::uint32_t value);
   void doorbell(std::uint32_t q, std::uint32_t tail);
@@ -102,7 +111,10 @@ class npu : public sc_core::sc_module {
   std::uint32_t status() const;
   bool is_enabled() const;
 
+  void window_written(std::uint32_t value);
+
   npu_parts parts_;
+  address_window window_;
   memory_link link_;
   core::register_bank bank_;
   core::statistics& figures_;
@@ -112,6 +124,7 @@ class npu : public sc_core::sc_module {
   std::vector<std::unique_ptr<engine>> engines_;  // by engine_id
   std::vector<std::unique_ptr<sequencer>> sequencers_;
   sc_core::sc_event interrupt_changed_;
+  std::function<void()> before_reset_;
   std::string failure_;
 };
 

@@ -13,6 +13,22 @@ void require(bool rule, const char* field, std::uint64_t value, const char* must
   }
 }
 
+void validate(const window_config& w, std::uint32_t burst_bytes) {
+  if (w.bytes == 0) return;
+  require(std::has_single_bit(w.page_bytes) && w.page_bytes >= burst_bytes && w.page_bytes >= 4096, "window.page_bytes",
+          w.page_bytes, "a power of two, 4096 or more and at least the largest burst");
+  require(w.bytes % w.page_bytes == 0 && w.bytes <= std::uint64_t{1} << 40, "window.bytes", w.bytes,
+          "whole pages of page_bytes, at most 1 TiB");
+  require(w.entries >= 1 && w.entries <= 65535, "window.entries", w.entries, "1 to 65535");
+  for (const double ns : {w.map_call_ns, w.map_page_ns, w.unmap_call_ns, w.unmap_page_ns, w.flush_call_ns}) {
+    if (!(ns >= 0 && ns <= 1e6)) {
+      throw std::invalid_argument("npu: a cost of window is " + std::to_string(ns) + " ns, it must be 0 to 1000000");
+    }
+  }
+  require(w.flush_bytes_per_second >= 1'000'000, "window.flush_bytes_per_second", w.flush_bytes_per_second,
+          "1000000 or more");
+}
+
 }  // namespace
 
 void validate(const npu_config& c) {
@@ -36,6 +52,7 @@ void validate(const npu_config& c) {
   require(c.dma_max_outstanding >= 1 && c.dma_max_outstanding <= 1024, "dma_max_outstanding", c.dma_max_outstanding,
           "1 to 1024");
   require(c.dma_issue_cycles >= 1, "dma_issue_cycles", c.dma_issue_cycles, "1 or more");
+  validate(c.window, c.dma_max_burst_bytes);
   require(c.prefetch_descriptors >= 1 && c.prefetch_descriptors <= 64, "prefetch_descriptors", c.prefetch_descriptors,
           "1 to 64");
   require(c.engine_queue_depth >= 1, "engine_queue_depth", c.engine_queue_depth, "1 or more");

@@ -38,6 +38,20 @@ inline constexpr vector_cost_table default_vector_costs = {{
     {8, 1, 0},   // transpose_to_bf16
 }};
 
+// The address window; see the block's registers for what it does. A command takes its call and its share of pages or
+// bytes, rounded up to an edge of the NPU clock.
+struct window_config {
+  std::uint64_t bytes = 0;  // 0: none
+  std::uint32_t entries = 64;
+  std::uint32_t page_bytes = 4096;
+  double map_call_ns = 10'000;
+  double map_page_ns = 1552;
+  double unmap_call_ns = 5'000;
+  double unmap_page_ns = 517;
+  double flush_call_ns = 2'000;
+  std::uint64_t flush_bytes_per_second = 20'000'000'000;
+};
+
 struct npu_config {
   std::uint64_t clock_hz = 1'000'000'000;
   std::uint32_t queues = gen::npu::queue::count;
@@ -64,6 +78,8 @@ struct npu_config {
   // Accesses go by nb_transport, each when it is due and with the memory's back-pressure, instead of by b_transport
   // with the quantum above. For memories that reorder or queue; see memory_link.h.
   bool memory_non_blocking = false;
+
+  window_config window;
 
   std::uint32_t dispatch_cycles = 2;       // per descriptor and queue
   std::uint32_t prefetch_descriptors = 8;  // most descriptors one read of the ring brings

@@ -139,6 +139,7 @@ std::uint64_t operand::end() const {
 operand_list operands_of(const descriptor_view& descriptor) {
   switch (descriptor.op()) {
     case gen::opcode::fence:
+    case gen::opcode::stage:
       break;
     case gen::opcode::dma_load:
     case gen::opcode::dma_store:

@@ -39,7 +39,8 @@ class operand_list {
   std::size_t count_ = 0;
 };
 
-// The scratchpad operands of a descriptor whose opcode and function exist; empty for a fence.
+// The scratchpad operands of a descriptor whose opcode and function exist; empty for a fence and for stage, which moves
+// bytes from memory to memory.
 operand_list operands_of(const descriptor_view& descriptor);
 
 }  // namespace dvp::npu

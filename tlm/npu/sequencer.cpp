@@ -20,6 +20,8 @@ engine_id engine_of(gen::opcode op) {
       return engine_id::vector;
     case gen::opcode::sample:
       return engine_id::sampling;
+    case gen::opcode::stage:
+      return engine_id::stage;
     default:
       return engine_id::dma_load;
   }
@@ -68,8 +70,8 @@ void sequencer::serve_batch() {
       fetch_port_.read(ring.base + slot * gen::descriptor_bytes, std::as_writable_bytes(std::span(batch_).first(count)),
                        gen::precision::raw, gen::purpose::commands);
   parts_.wait_until(fetched.end);
-  if (!fetched.ok) {
-    queue_.fail(first, {}, error_code::bus_error, parts_.clock.now());
+  if (!fetched.ok()) {
+    queue_.fail(first, {}, fetched.error, parts_.clock.now(), fetched.address);
     return;
   }
   for (std::uint64_t i = 0; i < count; ++i) queue_.count_fetched(batch_[i]);
@@ -82,7 +84,8 @@ void sequencer::serve_batch() {
 bool sequencer::dispatch(const descriptor_view& descriptor) {
   if (queue_.stopped()) return false;
   const std::uint64_t index = queue_.dispatched();
-  const check_limits limits{parts_.config.scratchpad_bytes, parts_.config.array.accumulator_vectors};
+  const check_limits limits{parts_.config.scratchpad_bytes, parts_.config.array.accumulator_vectors,
+                            queue_.ring_in_use().with_check_byte};
   const error_code code = check(descriptor, index, limits);
   if (code != error_code::none) {
     queue_.fail(index, descriptor.header(), code, parts_.clock.now());
@@ -106,28 +109,29 @@ void sequencer::notice_process() {
     try {
       while (!queue_.has_notice()) parts_.reset.wait(queue_.progress());
       const notice item = queue_.take_notice();
-      if (write_record(item)) {
+      const std::optional<memory_answer> written = write_record(item);
+      if (!written || written->ok()) {
         queue_.settle(item, parts_.clock.now());
       } else {
-        queue_.refuse(item, parts_.clock.now());
+        queue_.refuse(item, written->error, parts_.clock.now(), written->address);
       }
     } catch (const restarted&) {
     }
   }
 }
 
-bool sequencer::write_record(const notice& item) {
+std::optional<memory_answer> sequencer::write_record(const notice& item) {
   const ring_setup& ring = queue_.ring_in_use();
   const bool wanted = (item.header.flags & gen::descriptor_flag::record) != 0 && ring.completion_base != 0;
-  if (!wanted) return true;
-  const gen::completion_record record{static_cast<std::uint32_t>(item.index), static_cast<std::uint16_t>(item.error),
-                                      static_cast<std::uint16_t>(item.header.op), parts_.counts.cycles(item.end_edge)};
+  if (!wanted) return {};
+  gen::completion_record record{static_cast<std::uint32_t>(item.index), static_cast<std::uint16_t>(item.error),
+                                static_cast<std::uint16_t>(item.header.op), parts_.counts.cycles(item.end_edge)};
   const std::uint64_t slot = item.index % ring.entries;
   const memory_answer written =
       record_port_.write(ring.completion_base + slot * sizeof record, std::as_bytes(std::span(&record, 1)),
                          gen::precision::raw, gen::purpose::commands);
   parts_.wait_until(written.end);
-  return written.ok;
+  return written;
 }
 
 }  // namespace dvp::npu

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <systemc>
 #include <vector>
 
@@ -33,8 +34,8 @@ class sequencer : public sc_core::sc_module {
   void notice_process();
   void serve_batch();
   bool dispatch(const descriptor_view& descriptor);
-  // False when memory refused it; true without a record to write.
-  bool write_record(const notice& item);
+  // What memory said; nothing without a record to write.
+  std::optional<memory_answer> write_record(const notice& item);
 
   npu_parts& parts_;
   command_queue& queue_;

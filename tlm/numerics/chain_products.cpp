@@ -7,15 +7,15 @@
 #include "tlm/numerics/bf16.h"
 #include "tlm/numerics/clones.h"
 #include "tlm/numerics/fp32.h"
-#include "tlm/numerics/lanes.h"
+#include "tlm/numerics/register_block.h"
 
 namespace dvp::numerics {
 
 namespace {
 
-// One register block: 8 streamed vectors by 16 columns, so eight independent chains of additions are in flight.
-constexpr std::uint32_t block_vectors = 8;
-constexpr std::uint32_t block_columns = lane_count;
+// Columns widened at a time: whole blocks.
+constexpr std::uint32_t tile_columns = 16;
+static_assert(tile_columns % block_columns == 0);
 // Reduction elements widened to binary32 at a time; bounds the stack, not the result.
 constexpr std::uint32_t slice = 128;
 
@@ -36,11 +36,11 @@ constexpr std::uint32_t slice = 128;
 [[gnu::always_inline]] inline void widen_stationary(const chain_operands& o, std::uint32_t k0, std::uint32_t count,
                                                     std::uint32_t c0, std::uint32_t width, float* x) {
   const std::uint16_t* source = o.stationary + static_cast<std::size_t>(k0) * o.columns + c0;
-  for (std::uint32_t k = 0; k < count; ++k, source += o.columns, x += block_columns) {
-    if (width == block_columns) {
-      for (std::uint32_t c = 0; c < block_columns; ++c) x[c] = from_bf16(source[c]);
+  for (std::uint32_t k = 0; k < count; ++k, source += o.columns, x += tile_columns) {
+    if (width == tile_columns) {
+      for (std::uint32_t c = 0; c < tile_columns; ++c) x[c] = from_bf16(source[c]);
     } else {
-      for (std::uint32_t c = 0; c < block_columns; ++c) x[c] = c < width ? from_bf16(source[c]) : 0.0f;
+      for (std::uint32_t c = 0; c < tile_columns; ++c) x[c] = c < width ? from_bf16(source[c]) : 0.0f;
     }
   }
 }
@@ -98,50 +98,58 @@ void widen_narrow(const stream_vector& vector, std::uint32_t k0, std::uint32_t c
   return chain == 0 && o.preset != nullptr ? o.preset + at : nullptr;
 }
 
+// One slice of one chain for the vectors of one block and some columns of a tile, at most block_columns from c0 on.
+[[gnu::always_inline]] inline void run_block(const chain_operands& o, std::uint32_t chain, std::uint32_t count,
+                                             bool first_slice, std::uint32_t v0, std::uint32_t summed, std::uint32_t c0,
+                                             std::uint32_t width, const float* x, const float* w) {
+  float* out = o.out + static_cast<std::size_t>(chain) * o.vectors * o.columns;
+  alignas(64) float edge[block_columns] = {};
+  column_values sums[block_vectors] = {};
+#pragma GCC unroll 8
+  for (std::uint32_t v = 0; v < block_vectors; ++v) {
+    const float* begin = v0 + v < o.vectors ? start_of(o, chain, first_slice, v0 + v, c0, out) : nullptr;
+    if (begin == nullptr) continue;
+    if (width == block_columns) {
+      load(sums[v], begin);
+    } else {
+      for (std::uint32_t c = 0; c < width; ++c) edge[c] = begin[c];
+      load(sums[v], edge);
+    }
+  }
+  for (std::uint32_t k = 0; k < count; ++k, x += tile_columns, ++w) {
+    column_values tokens;
+    load(tokens, x);
+#pragma GCC unroll 8
+    for (std::uint32_t v = 0; v < block_vectors; ++v) sums[v] = sums[v] + tokens * w[v * slice];
+  }
+#pragma GCC unroll 8
+  for (std::uint32_t v = 0; v < block_vectors; ++v) {
+    if ((summed >> v & 1) == 0) continue;
+    float* end = out + static_cast<std::size_t>(v0 + v) * o.columns + c0;
+    if (width == block_columns) {
+      store_canonical(sums[v], end);
+    } else {
+      store_canonical(sums[v], edge);
+      for (std::uint32_t c = 0; c < width; ++c) end[c] = edge[c];
+    }
+  }
+}
+
 // One slice of one chain for one column tile.
 DVP_VECTOR_CLONES
 void run_slice(const chain_operands& o, std::uint32_t chain, std::uint32_t k0, std::uint32_t count, bool first_slice,
                std::uint32_t c0) {
-  const std::uint32_t width = std::min(block_columns, o.columns - c0);
-  float* out = o.out + static_cast<std::size_t>(chain) * o.vectors * o.columns;
-  alignas(64) float x[slice * block_columns];
+  const std::uint32_t width = std::min(tile_columns, o.columns - c0);
+  alignas(64) float x[slice * tile_columns];
   alignas(64) float w[block_vectors * slice];
-  alignas(64) float edge[block_columns] = {};
   widen_stationary(o, k0, count, c0, width, x);
 
   for (std::uint32_t v0 = 0; v0 < o.vectors; v0 += block_vectors) {
     const std::uint32_t height = std::min(block_vectors, o.vectors - v0);
     widen_stream(o, v0, height, k0, count, w);
     const std::uint32_t summed = summed_vectors(o, v0, height);
-
-    lanes sums[block_vectors] = {};
-#pragma GCC unroll 8
-    for (std::uint32_t v = 0; v < block_vectors; ++v) {
-      const float* begin = v < height ? start_of(o, chain, first_slice, v0 + v, c0, out) : nullptr;
-      if (begin == nullptr) continue;
-      if (width == block_columns) {
-        load(sums[v], begin);
-      } else {
-        for (std::uint32_t c = 0; c < width; ++c) edge[c] = begin[c];
-        load(sums[v], edge);
-      }
-    }
-    for (std::uint32_t k = 0; k < count; ++k) {
-      lanes tokens;
-      load(tokens, x + k * block_columns);
-#pragma GCC unroll 8
-      for (std::uint32_t v = 0; v < block_vectors; ++v) sums[v] = sums[v] + tokens * w[v * slice + k];
-    }
-#pragma GCC unroll 8
-    for (std::uint32_t v = 0; v < block_vectors; ++v) {
-      if ((summed >> v & 1) == 0) continue;
-      float* end = out + static_cast<std::size_t>(v0 + v) * o.columns + c0;
-      if (width == block_columns) {
-        store_canonical(sums[v], end);
-      } else {
-        store_canonical(sums[v], edge);
-        for (std::uint32_t c = 0; c < width; ++c) end[c] = edge[c];
-      }
+    for (std::uint32_t b = 0; b < width; b += block_columns) {
+      run_block(o, chain, count, first_slice, v0, summed, c0 + b, std::min(block_columns, width - b), x + b, w);
     }
   }
 }
@@ -194,7 +202,7 @@ void chain_products(const chain_operands& o) {
   for (std::uint32_t chain = 0; chain < o.chains(); ++chain) {
     for (std::uint32_t done = 0; done < o.group; done += slice) {
       const std::uint32_t count = std::min(slice, o.group - done);
-      for (std::uint32_t c0 = 0; c0 < o.columns; c0 += block_columns) {
+      for (std::uint32_t c0 = 0; c0 < o.columns; c0 += tile_columns) {
         run_slice(o, chain, chain * o.group + done, count, done == 0, c0);
       }
     }

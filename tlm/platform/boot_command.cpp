@@ -109,7 +109,7 @@ int boot_command(const std::vector<std::string>& arguments) {
   cpu.attach(chip, true, timeline, std::cerr);
 
   const simulation_end how = simulate(options.cpu.limit_us);
-  std::string why = cpu_trouble(chip, how, cpu.symbols());
+  std::string why = cpu_trouble(chip, how, cpu.symbols(), options.cpu.limit_us);
   if (cpu.killed()) why = "the debugger ended the run";
   if (!chip.npu.failure().empty()) why = chip.npu.failure();
   if (why.empty() && !chip.finished()) why = "the simulation was stopped before the program wrote to the finisher";

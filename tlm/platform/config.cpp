@@ -1,6 +1,7 @@
 #include "tlm/platform/config.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "dvp_gen/arrays.h"
@@ -8,9 +9,11 @@
 #include "firmware/hal/hal.h"
 #include "tlm/core/nearest_word.h"
 #include "tlm/core/strict_json.h"
+#include "tlm/platform/config_document.h"
+#include "tlm/platform/config_overrides.h"
 #include "tlm/platform/core_choice.h"
+#include "tlm/platform/fault_config.h"
 #include "tlm/platform/files.h"
-#include "tlm/platform/memory_overrides.h"
 #include "tlm/platform/schema_check.h"
 
 namespace dvp::platform {
@@ -20,79 +23,6 @@ namespace {
 using nlohmann::ordered_json;
 
 const ordered_json::json_pointer core_path("/cpu/rv64/core");
-
-ordered_json parse_json(const std::string& text, const std::string& file) {
-  try {
-    return ordered_json::parse(text);
-  } catch (const ordered_json::parse_error& error) {
-    std::string reason = error.what();
-    if (const auto at = reason.find("parse error"); at != std::string::npos) reason.erase(0, at);
-    throw usage_error(file + ": is not JSON: " + reason);
-  }
-}
-
-// "memory.config.channels=8": a memory given by name becomes its description, with the key on top.
-void override_described_memory(ordered_json& config, const std::string& path, const std::string& assignment) {
-  try {
-    if (config.is_string()) config = lpddr5::load_memory_config(config.get<std::string>()).source;
-  } catch (const core::config_error& error) {
-    throw usage_error("--set " + assignment + ": memory.config: " + error.what());
-  }
-  override_memory(config, path, assignment);
-}
-
-// What to say of a key `parent`.`key` that is not there: the nearest of those that are, or else all of them.
-std::string known_instead(const ordered_json& place, const std::string& parent, const std::string& key) {
-  std::vector<std::string> known;
-  std::string list;
-  if (place.is_object()) {
-    for (const auto& item : place.items()) {
-      known.push_back(item.key());
-      list += (list.empty() ? "" : ", ") + parent + item.key();
-    }
-  }
-  std::string close = core::nearest_word(key, known);
-  const bool described = parent == "memory." && place.contains("config");
-  if (close.empty() && described) {
-    close = core::nearest_word(key, {"device", "channels", "ranks", "timing", "mapping", "controller", "tagged"});
-    if (!close.empty()) close.insert(0, "config.");
-  }
-  if (!close.empty()) return "did you mean " + parent + close + "?";
-  if (described) list += ", and below memory.config what describes it, such as memory.config.channels";
-  return list.empty() ? "it holds no keys" : "known there are " + list;
-}
-
-// "npu.vector.lanes=32": the value is JSON where it parses as JSON, else a string.
-void apply_override(ordered_json& document, const std::string& assignment) {
-  const auto equals = assignment.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw usage_error("--set " + assignment + ": expected path=value, such as npu.vector.lanes=32");
-  }
-  constexpr std::string_view described = "memory.config.";
-  if (assignment.substr(0, equals).starts_with(described) && document.contains("memory") &&
-      document["memory"].is_object() && document["memory"].contains("config")) {
-    override_described_memory(document["memory"]["config"],
-                              assignment.substr(described.size(), equals - described.size()), assignment);
-    return;
-  }
-  constexpr std::string_view core = "cpu.rv64.core.";
-  if (assignment.substr(0, equals).starts_with(core) && document.contains(core_path)) {
-    document[core_path] = described_core(document[core_path]);
-  }
-  ordered_json* place = &document;
-  std::size_t begin = 0;
-  while (begin <= equals) {
-    const std::size_t end = std::min(assignment.find('.', begin), equals);
-    const std::string key = assignment.substr(begin, end - begin);
-    if (!place->is_object() || !place->contains(key)) {
-      throw usage_error("--set " + assignment + ": unknown key " + assignment.substr(0, end) + "; " +
-                        known_instead(*place, assignment.substr(0, begin), key));
-    }
-    place = &(*place)[key];
-    begin = end + 1;
-  }
-  *place = assigned_value(assignment);
-}
 
 sc_core::sc_time nanoseconds(const ordered_json& value) {
   return {value.get<double>(), sc_core::SC_NS};
@@ -128,6 +58,20 @@ npu::vector_cost_table vector_costs_from(const ordered_json& json, const std::st
   return costs;
 }
 
+npu::window_config window_from(const ordered_json& json) {
+  npu::window_config window;
+  window.bytes = json["bytes"];
+  window.entries = json["entries"];
+  window.page_bytes = json["page_bytes"];
+  window.map_call_ns = json["map_call_ns"];
+  window.map_page_ns = json["map_page_ns"];
+  window.unmap_call_ns = json["unmap_call_ns"];
+  window.unmap_page_ns = json["unmap_page_ns"];
+  window.flush_call_ns = json["flush_call_ns"];
+  window.flush_bytes_per_second = json["flush_bytes_per_second"];
+  return window;
+}
+
 npu::npu_config npu_from(const ordered_json& json, const std::string& file) {
   npu::npu_config config;
   config.clock_hz = json["clock_hz"];
@@ -150,6 +94,7 @@ npu::npu_config npu_from(const ordered_json& json, const std::string& file) {
   config.dma_max_outstanding = json["dma"]["max_outstanding"];
   config.dma_issue_cycles = json["dma"]["issue_cycles"];
   config.dma_quantum_cycles = json["dma"]["quantum_cycles"];
+  if (json.contains("window")) config.window = window_from(json["window"]);
   config.accumulator_latency_cycles = json["accumulator_latency_cycles"];
   config.vector_lanes = json["vector"]["lanes"];
   config.vector_costs = vector_costs_from(json["vector"]["functions"], file);
@@ -225,14 +170,33 @@ memory_choice memory_from(const ordered_json& json, const std::string& file, con
   return choice;
 }
 
-cpu::native_cpu_config native_from(const ordered_json& json, const std::string& file) {
-  cpu::native_cpu_config config;
-  config.clock_hz = json["clock_hz"];
-  config.register_access_cycles = json["register_access_cycles"];
+native_choice native_from(const ordered_json& json, const std::string& file) {
+  native_choice choice;
+  choice.harts = json["harts"];
+  cpu::native_cpu_config& hart = choice.hart;
+  hart.clock_hz = json["clock_hz"];
+  hart.register_access_cycles = json["register_access_cycles"];
+  hart.stream.burst_bytes = json["stream"]["burst_bytes"];
+  hart.stream.outstanding = json["stream"]["outstanding"];
+  if (!std::has_single_bit(hart.stream.burst_bytes)) {
+    throw usage_error(file + ": cpu.stream.burst_bytes: is " + std::to_string(hart.stream.burst_bytes) +
+                      "; give a power of two");
+  }
   const std::vector<std::string> names(std::begin(hal::work_names), std::end(hal::work_names));
   const auto cycles = table_from(json["work_cycles"], names, file, "cpu.work_cycles");
-  for (std::size_t i = 0; i < names.size(); ++i) config.work.push_back({names[i], cycles[i]});
-  return config;
+  for (std::size_t i = 0; i < names.size(); ++i) hart.work.push_back({names[i], cycles[i]});
+  return choice;
+}
+
+// Every reason is one of a value that is there.
+void check_reasons(const ordered_json& document, const std::string& file) {
+  if (!document.contains("why")) return;
+  for (const auto& reason : document["why"].items()) {
+    std::string pointer = "/" + reason.key();
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    if (document.contains(ordered_json::json_pointer(pointer))) continue;
+    throw usage_error(file + ": why." + reason.key() + ": the configuration has no key " + reason.key());
+  }
 }
 
 rv64_choice rv64_from(const ordered_json& json, const std::string& file) {
@@ -250,28 +214,40 @@ rv64_choice rv64_from(const ordered_json& json, const std::string& file) {
 platform_config load_config(const std::string& name_or_path, const std::vector<std::string>& overrides) {
   const auto path = find_config(name_or_path);
   const std::string file = path.filename().string();
+  const config_document read = read_config_document(path);
   platform_config config;
-  config.source = parse_json(read_text(path), file);
-  for (const auto& assignment : overrides) apply_override(config.source, assignment);
+  config.source = read.document;
+  config.folders = read.folders;
+  for (const auto& assignment : overrides) apply_override(config.source, parse_override(assignment));
   if (config.source.contains(core_path)) {
     config.source[core_path] = described_core(config.source[core_path]);
   }
 
   const auto schema_path = data_root() / "tlm/platform/configs/config.schema.json";
-  check_against_schema(config.source, parse_json(read_text(schema_path), "config.schema.json"), file);
+  check_against_schema(config.source, core::parse_json(read_text(schema_path), "config.schema.json"), file);
 
   const ordered_json& json = config.source;
+  check_reasons(json, file);
   config.name = json["name"];
   config.description = json["description"];
   config.npu = npu_from(json["npu"], file);
-  config.memory = memory_from(json["memory"], file, path.parent_path().string(), config.npu);
+  config.memory = memory_from(json["memory"], file, read.memory_folder.string(), config.npu);
   config.npu.memory_non_blocking = config.memory.lpddr5.has_value();
   config.seat = json["cpu"]["seat"] == "rv64" ? cpu_choice::rv64 : cpu_choice::native;
   config.native = native_from(json["cpu"], file);
+  config.native.hart.stream.non_blocking = config.memory.lpddr5.has_value();
   config.rv64 = rv64_from(json["cpu"]["rv64"], file);
   config.bus_latency = nanoseconds(json["bus"]["latency_ns"]);
   config.uart_bits_per_second = json["uart"]["bits_per_second"];
   config.decode = decode_from(json["decode"], file);
+  if (config.decode.swap != gen::swap_policy::none && config.npu.window.bytes == 0) {
+    throw usage_error(file + ": decode.swap: is " + gen::name_of(config.decode.swap) +
+                      " and npu.window.bytes is 0, so that the NPU has no window to swap in; set both or neither");
+  }
+  if (json.contains("faults")) {
+    config.faults = faults_from(json["faults"], file);
+    refuse_unfit(*config.faults, config.decode, file);
+  }
   return config;
 }
 

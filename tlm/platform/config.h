@@ -1,6 +1,7 @@
 // A design point: what a configuration file says, as the structures the models take.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "tlm/cpu/native_cpu.h"
 #include "tlm/cpu/rv64/rv64_cpu.h"
+#include "tlm/faults/fault_plan.h"
 #include "tlm/lpddr5/config/memory_config.h"
 #include "tlm/memory/simple_memory.h"
 #include "tlm/npu/npu_config.h"
@@ -17,6 +19,12 @@
 namespace dvp::platform {
 
 enum class cpu_choice { native, rv64 };
+
+// The native seat: so many harts, all alike but for their name.
+struct native_choice {
+  std::uint32_t harts = 1;
+  cpu::native_cpu_config hart;
+};
 
 // The RV64 seat: so many harts, all alike but for their number.
 struct rv64_choice {
@@ -37,12 +45,14 @@ struct platform_config {
   npu::npu_config npu;
   memory_choice memory;
   cpu_choice seat = cpu_choice::native;
-  cpu::native_cpu_config native;
+  native_choice native;
   rv64_choice rv64;
   sc_core::sc_time bus_latency;
   std::uint32_t uart_bits_per_second = 0;
   decode_config decode;
-  nlohmann::ordered_json source;  // the document as it was used, overrides applied
+  std::optional<faults::fault_plan> faults;
+  nlohmann::ordered_json source;               // the document as it was used, overrides applied
+  std::vector<std::filesystem::path> folders;  // where the files it names lie: its own, then of its bases
 };
 
 // Loads a configuration by path or shipped name, applies overrides "npu.vector.lanes=32" in order, checks it against

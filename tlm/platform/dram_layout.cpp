@@ -19,7 +19,8 @@ std::uint64_t round_up(std::uint64_t bytes) {
 }
 }  // namespace
 
-dram_layout place_in_dram(const gen::image_header& model, std::uint64_t image_bytes, std::uint64_t dram_bytes) {
+dram_layout place_in_dram(const gen::image_header& model, std::uint64_t image_bytes, std::uint64_t dram_bytes,
+                          std::uint32_t plan_entries) {
   dram_layout layout;
   std::uint64_t next = gen::system::dram_base;
   const auto take = [&next](std::uint64_t bytes) {
@@ -39,6 +40,10 @@ dram_layout place_in_dram(const gen::image_header& model, std::uint64_t image_by
   layout.kv_bytes =
       std::uint64_t{2} * sizeof(std::uint16_t) * model.layers * model.kv_heads * model.head_length * model.context;
   layout.kv = take(layout.kv_bytes);
+  if (plan_entries != 0) {
+    layout.plan = take(std::uint64_t{plan_entries} * sizeof(gen::swap_plan_entry));
+    layout.plan_entries = plan_entries;
+  }
   const std::uint64_t used = next - gen::system::dram_base;
   if (used + least_work_bytes > dram_bytes) {
     throw usage_error("the model needs " + std::to_string(used + least_work_bytes) + " bytes of DRAM and there are " +

@@ -24,7 +24,10 @@ class loaded_model {
   const std::string& path() const { return path_; }
   std::string name() const;  // file name without its ending
   const gen::image_header& header() const { return layout_.header; }
+  const std::vector<gen::tensor_entry>& entries() const { return layout_.entries; }
   std::uint64_t image_bytes() const { return layout_.header.total_bytes; }
+  // Of the image without the rotary table, which is its last tensor and grows with the context.
+  std::uint64_t weight_bytes() const { return layout_.entries.back().data_offset; }
   const loader::model_config& config() const { return model_.config; }
   const loader::decode_defaults& defaults() const { return model_.config.decode; }
   const loader::tokenizer& tokenizer() const { return tokenizer_; }

@@ -22,6 +22,8 @@ struct command {
 
 constexpr command commands[] = {
     {"run", "answer prompts on the simulated chip", dvp::platform::run_command},
+    {"compare", "answer the same prompts on several configurations, side by side", dvp::platform::compare_command},
+    {"profile", "measure how long forwards take, for drafts that cost no time", dvp::platform::profile_command},
     {"boot", "run a bare-metal RV64 program on the simulated chip", dvp::platform::boot_command},
     {"dram", "play traffic into an LPDDR5 memory and show what it cost", dvp::platform::dram_command},
     {"check-array", "compare the RTL array with the model on random tiles", dvp::platform::check_array_command},

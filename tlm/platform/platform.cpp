@@ -65,6 +65,8 @@ platform::platform(const sc_core::sc_module_name& name, const platform_config& c
       finisher("finisher"),
       mailbox("mailbox"),
       npu("npu", config.npu, array, figures, timeline),
+      faults(config.faults ? std::make_unique<faults::fault_injector>("faults", *config.faults, figures, timeline)
+                           : nullptr),
       lines_(cpu->harts()) {
   connect_bus();
   connect_interrupts();
@@ -81,7 +83,12 @@ void platform::connect_bus() {
   for (std::uint32_t hart = 0; hart < cpu->harts(); ++hart) {
     cpu->connect(hart, bus.from_initiator(hart), lines_[hart]);
   }
-  npu.memory.bind(bus.from_initiator(cpu->harts()));
+  if (faults != nullptr) {
+    npu.memory.bind(faults->from_initiator);
+    faults->to_target.bind(bus.from_initiator(cpu->harts()));
+  } else {
+    npu.memory.bind(bus.from_initiator(cpu->harts()));
+  }
   bus.to_target("boot_rom").bind(boot_rom.socket);
   bus.to_target("finisher").bind(finisher.socket);
   bus.to_target("clint").bind(clint.socket);
@@ -97,7 +104,12 @@ void platform::connect_interrupts() {
   npu.interrupt.bind(npu_line_);
   mailbox.interrupt.bind(mailbox_line_);
   uart.interrupt.bind(uart_line_);
-  plic.source(map::npu_interrupt).bind(npu_line_);
+  if (faults != nullptr) {
+    gate_ = std::make_unique<faults::interrupt_gate>("npu_interrupt_gate", *faults);
+    gate_->from_block.bind(npu_line_);
+    gate_->to_controller.bind(npu_line_behind_gate_);
+  }
+  plic.source(map::npu_interrupt).bind(faults != nullptr ? npu_line_behind_gate_ : npu_line_);
   plic.source(map::mailbox_interrupt).bind(mailbox_line_);
   plic.source(map::uart_interrupt).bind(uart_line_);
   for (std::uint32_t hart = 0; hart < cpu->harts(); ++hart) {

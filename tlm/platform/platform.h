@@ -10,6 +10,8 @@
 //       |                        ^
 //       |     NPU DMA ──> bus ───┘
 //
+// With faults in the configuration, an injector sits between NPU and bus, and a gate in the NPU's interrupt line.
+//
 // Both CPU seats see the same devices and the same interrupts. One platform per process: the SystemC kernel elaborates
 // once.
 #pragma once
@@ -29,6 +31,8 @@
 #include "tlm/core/memory_seat.h"
 #include "tlm/core/statistics.h"
 #include "tlm/core/timeline.h"
+#include "tlm/faults/fault_injector.h"
+#include "tlm/faults/interrupt_gate.h"
 #include "tlm/finisher/finisher.h"
 #include "tlm/mailbox/mailbox.h"
 #include "tlm/memory/simple_memory.h"
@@ -70,6 +74,8 @@ class platform : public sc_core::sc_module {
   finisher::finisher finisher;
   mailbox::mailbox mailbox;
   npu::npu npu;
+  // Null without faults in the configuration.
+  const std::unique_ptr<faults::fault_injector> faults;
 
   // The register banks of all devices.
   std::vector<core::register_bank*> banks();
@@ -82,7 +88,9 @@ class platform : public sc_core::sc_module {
 
   std::optional<finish> finished_;
   std::deque<hart_lines> lines_;  // by hart
+  std::unique_ptr<faults::interrupt_gate> gate_;
   sc_core::sc_signal<bool> npu_line_;
+  sc_core::sc_signal<bool> npu_line_behind_gate_;
   sc_core::sc_signal<bool> mailbox_line_;
   sc_core::sc_signal<bool> uart_line_;
 };

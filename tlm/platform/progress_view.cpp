@@ -68,7 +68,9 @@ void progress_view::stream_text(std::span<const std::uint32_t> tokens, std::uint
 
 void progress_view::draw(const forward_record& record, std::span<const std::uint32_t> tokens) {
   out_ << "  " << std::right << std::setw(10) << record.forward << "  ";
-  const std::uint32_t begin = std::max(record.first, prompt_tokens_);
+  // From the block on, or from an earlier token that was revised.
+  std::uint32_t begin = std::max(record.first, prompt_tokens_);
+  for (const commit& c : record.commits) begin = std::min(begin, c.position);
   const auto end = std::min<std::uint32_t>(record.first + record.length, static_cast<std::uint32_t>(tokens.size()));
   for (std::uint32_t position = begin; position < end; ++position) {
     const bool fresh = std::any_of(record.commits.begin(), record.commits.end(),

@@ -1,5 +1,6 @@
 #include "tlm/platform/report.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iomanip>
 #include <sstream>
@@ -7,6 +8,7 @@
 #include "dvp_gen/descriptor.h"
 #include "dvp_gen/npu_regs.h"
 #include "dvp_gen/system.h"
+#include "tlm/platform/answer_trouble.h"
 #include "tlm/platform/figures.h"
 #include "tlm/platform/version.h"
 
@@ -60,10 +62,29 @@ ordered_json lpddr5_shares(const platform_config& config, const ordered_json& fi
   return json;
 }
 
+// Share of the time in which a hart worked: native harts count that, those of the RV64 seat their sleep.
+double busy_share(const ordered_json& hart, double duration_ps) {
+  const double busy = hart.contains("sleep_ps") ? duration_ps - value_at(hart, "sleep_ps") : value_at(hart, "busy_ps");
+  return std::clamp(ratio(busy, duration_ps), 0.0, 1.0);
+}
+
+// That of the busiest hart.
+double cpu_share(const ordered_json& figures, double duration_ps) {
+  double most = 0;
+  for (const auto& item : figures.items()) {
+    if (!item.key().starts_with("cpu")) continue;
+    most = std::max(most, busy_share(item.value(), duration_ps));
+  }
+  return most;
+}
+
 // What held the run back: the part that was in use, or in the way, for the largest share of the time.
-ordered_json bound_of(const ordered_json& costs) {
+ordered_json bound_of(const ordered_json& costs, double cpu, double mapping) {
   ordered_json shares;
   shares["array"] = costs["array"]["busy"];
+  shares["stage"] = ratio(costs["busy_cycles"]["stage"].get<double>(), costs["npu_cycles"].get<double>());
+  shares["cpu"] = cpu;
+  shares["mapping"] = mapping;
   const auto& dram = costs["dram"];
   if (dram.contains("lpddr5")) {
     const auto& idle = dram["lpddr5"]["idle"];
@@ -115,7 +136,7 @@ ordered_json dram_energy(const platform_config& config, const ordered_json& figu
 // The costs of one request, or of all of them together: everything follows from counters.
 ordered_json costs(const platform_config& config, const ordered_json& figures, std::uint64_t duration_ps,
                    std::uint64_t generated, std::uint64_t forwards, std::uint64_t denoise_forwards,
-                   std::uint64_t committed) {
+                   std::uint64_t committed, double mapping_us) {
   const auto npu = [&](gen::npu::counter which) {
     return count_at(figures, std::string("npu.counters.") + gen::npu::name_of(which));
   };
@@ -138,17 +159,17 @@ ordered_json costs(const platform_config& config, const ordered_json& figures, s
                           {"scratchpad", npu(counter::stall_scratchpad)},
                           {"no_work", npu(counter::stall_empty)}};
   json["npu_cycles"] = npu(counter::cycles);
-  json["busy_cycles"] = {{"array", npu(counter::array_busy)},
-                         {"vector", npu(counter::vector_busy)},
-                         {"sampling", npu(counter::sampling_busy)},
-                         {"dma_load", npu(counter::dma_load_busy)},
-                         {"dma_store", npu(counter::dma_store_busy)}};
+  json["busy_cycles"] = {
+      {"array", npu(counter::array_busy)},         {"vector", npu(counter::vector_busy)},
+      {"sampling", npu(counter::sampling_busy)},   {"dma_load", npu(counter::dma_load_busy)},
+      {"dma_store", npu(counter::dma_store_busy)}, {"stage", count_at(figures, "npu.engines.stage.busy_cycles")}};
   json["dram"] = {{"bytes_read", bytes_by_purpose(figures, "read")},
                   {"bytes_written", bytes_by_purpose(figures, "write")},
                   {"bytes_per_second", ratio(read + written, seconds)},
                   {"peak_bytes_per_second", config.memory.peak_bytes_per_second}};
   if (config.memory.lpddr5) json["dram"]["lpddr5"] = lpddr5_shares(config, figures);
-  json["bound"] = bound_of(json);
+  json["bound"] = bound_of(json, cpu_share(figures, static_cast<double>(duration_ps)),
+                           ratio(mapping_us, json["latency_us"].get<double>()));
   json["energy"] = dram_energy(config, figures);
   return json;
 }
@@ -165,14 +186,27 @@ std::string bound_text(const ordered_json& bound) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(1);
   const std::string held = bound["held"];
-  text << (held == "none" ? "nothing alone: latencies and dependencies" : held) << "   (";
-  const char* separator = "";
+  text << (held == "none" ? "nothing alone: latencies and dependencies" : held);
+  const char* separator = "   (";
   for (const auto& item : bound["shares"].items()) {
     if (item.value().get<double>() < 0.0005) continue;
     text << separator << item.key() << ' ' << 100 * item.value().get<double>() << " %";
     separator = ", ";
   }
-  return text.str() + " of the time)";
+  if (separator[0] == ',') text << " of the time)";
+  return text.str();
+}
+
+// "1 forward", "2 forwards".
+std::string counted(const ordered_json& number, const std::string& what) {
+  return number.dump() + ' ' + what + (number == 1 ? "" : "s");
+}
+
+// The RV64 seat with direct memory tells the DRAM nothing of what its harts read and write.
+bool hides_cpu_accesses(const ordered_json& stats) {
+  const auto& config = stats["configuration"];
+  return stats["cpu_seat"] == name_of(cpu_choice::rv64) && config["decode"]["engine"] == "cpu" &&
+         config["cpu"]["rv64"]["direct_memory"] == true;
 }
 
 void write_energy(std::ostream& out, const ordered_json& energy) {
@@ -190,6 +224,11 @@ void write_energy(std::ostream& out, const ordered_json& energy) {
   out << ")\n";
 }
 
+// Else counters, which are of all, make no shares of the time, which is that of the answers.
+bool all_answered(const ordered_json& total) {
+  return total["answered"] == total["prompts"];
+}
+
 void write_cpu(std::ostream& out, const ordered_json& stats) {
   const auto& rv64 = stats["configuration"]["cpu"]["rv64"];
   const auto& counters = stats["total"]["counters"];
@@ -203,7 +242,9 @@ void write_cpu(std::ostream& out, const ordered_json& stats) {
   const double time_ps = stats["total"]["latency_us"].get<double>() * 1e6 * harts;
   out << "  cpu         rv64, " << harts << (harts == 1 ? " hart" : " harts") << ", core "
       << rv64["core"]["name"].get<std::string>() << std::setprecision(1) << ": " << instructions * 1e-6
-      << " M instructions, asleep " << 100 * ratio(asleep_ps, time_ps) << " % of the time\n";
+      << " M instructions";
+  if (all_answered(stats["total"])) out << ", asleep " << 100 * ratio(asleep_ps, time_ps) << " % of the time";
+  out << '\n';
 }
 
 std::string grouped_bytes(double bytes) {
@@ -218,8 +259,80 @@ std::string grouped_bytes(double bytes) {
   return text.str();
 }
 
-ordered_json drafts_of(std::uint64_t offered, std::uint64_t accepted, std::uint64_t rejected) {
-  return {{"offered", offered}, {"accepted", accepted}, {"rejected", rejected}};
+double microseconds(std::uint64_t ns) {
+  return static_cast<double>(ns) * 1e-3;
+}
+
+// What the decode did beside committing tokens: all of it can be added up over requests.
+ordered_json events_of(const gen::result_record& r) {
+  ordered_json json;
+  json["drafts"] = {{"offered", r.drafts_offered}, {"accepted", r.drafts_accepted}, {"rejected", r.drafts_rejected}};
+  json["edits"] = r.edits;
+  json["revisions"] = {{"made_visible", r.made_visible},
+                       {"made_stable", r.made_stable},
+                       {"picked", r.revisions_picked},
+                       {"applied", r.revisions_applied},
+                       {"replaced", r.revisions_replaced},
+                       {"dropped", r.revisions_dropped},
+                       {"rows", r.revision_rows},
+                       {"steps", r.revision_steps},
+                       {"waited_us", microseconds(r.revision_wait_ns)}};
+  json["mapping"] = {{"maps", r.map_calls},
+                     {"unmaps", r.unmap_calls},
+                     {"pages", r.pages_mapped},
+                     {"bytes_staged", r.bytes_staged},
+                     {"waited_us", microseconds(r.mapping_ns)}};
+  json["recovery"] = {{"retried", r.retried}, {"lost_interrupts", r.lost_interrupts}};
+  return json;
+}
+
+// Who revised, and how much of the time that hart had work.
+void write_revision_path(std::ostream& out, const ordered_json& stats) {
+  const auto& total = stats["total"];
+  const auto& cpu = stats["configuration"]["cpu"];
+  const bool rv64 = stats["cpu_seat"] == name_of(cpu_choice::rv64);
+  const bool own = (rv64 ? cpu["rv64"]["harts"] : cpu["harts"]) == 1;
+  const char* name = !own ? "cpu1" : rv64 ? "cpu0" : "cpu";
+  const double time_us = total["latency_us"];
+  const ordered_json& counters = total["counters"];
+  const ordered_json hart = counters.contains(name) ? counters[name] : ordered_json::object();
+  out << "              by the CPU path on " << (own ? "the firmware's own hart" : "hart 1") << std::setprecision(1);
+  if (all_answered(total)) out << ", which had work for " << 100 * busy_share(hart, time_us * 1e6) << " % of the time";
+  out << "; steps waited " << 100 * ratio(total["revisions"]["waited_us"].get<double>(), time_us) << " %\n";
+}
+
+void write_events(std::ostream& out, const ordered_json& stats) {
+  const auto& total = stats["total"];
+  if (const auto& drafts = total["drafts"]; drafts["offered"] != 0) {
+    out << "  drafts      " << drafts["offered"] << " offered, " << drafts["accepted"] << " accepted, "
+        << drafts["rejected"] << " rejected\n";
+  }
+  if (const auto& revisions = total["revisions"]; revisions["made_visible"] != 0) {
+    out << "  revision    " << revisions["made_visible"] << " visible, " << revisions["made_stable"] << " stable, "
+        << revisions["picked"] << " revised: " << revisions["applied"] << " landed, " << revisions["replaced"]
+        << " of them changed, " << revisions["dropped"] << " dropped\n";
+    if (revisions["picked"] != 0) write_revision_path(out, stats);
+  }
+  if (const auto& mapping = total["mapping"]; mapping["maps"] != 0) {
+    out << "  window      " << counted(mapping["maps"], "map") << " of " << counted(mapping["pages"], "page") << ", "
+        << grouped_bytes(mapping["bytes_staged"].get<double>()) << " staged, CPU waited " << std::setprecision(1)
+        << 100 * ratio(mapping["waited_us"].get<double>(), total["latency_us"].get<double>()) << " % of the time\n";
+  }
+  if (const auto& recovery = total["recovery"]; recovery["retried"] != 0 || recovery["lost_interrupts"] != 0) {
+    out << "  recovery    " << counted(recovery["retried"], "forward") << " tried again, "
+        << counted(recovery["lost_interrupts"], "interrupt") << " found lost\n";
+  }
+  if (const auto& counters = total["counters"];
+      counters.contains("faults") && counters["faults"].contains("injected")) {
+    std::uint64_t all = 0;
+    std::string kinds;
+    for (const auto& item : counters["faults"]["injected"].items()) {
+      if (item.value() == 0) continue;
+      all += item.value().get<std::uint64_t>();
+      kinds += (kinds.empty() ? ": " : ", ") + item.key() + ' ' + item.value().dump();
+    }
+    out << "  faults      " << all << " injected" << kinds << '\n';
+  }
 }
 
 }  // namespace
@@ -241,8 +354,9 @@ ordered_json make_stats(const platform_config& config, const loaded_model& model
       {"generate_tokens", decode.generate_tokens}, {"steps", decode.steps}, {"threshold", decode.threshold},
       {"temperature", decode.temperature},         {"seed", decode.seed},   {"stop_at_end", decode.stop_at_end}};
 
-  ordered_json all_figures;
-  std::uint64_t offered = 0, accepted = 0, rejected = 0, edits = 0;
+  ordered_json all_figures, ok_figures;
+  ordered_json all_recovery = events_of({})["recovery"];
+  ordered_json all_events = events_of({});
   std::uint64_t duration_ps = 0, generated = 0, forwards = 0, denoise = 0, committed = 0, right = 0, scored = 0, ok = 0;
   ordered_json list = ordered_json::array();
   for (const auto& a : answers) {
@@ -258,39 +372,43 @@ ordered_json make_stats(const platform_config& config, const loaded_model& model
       right += a.right() ? 1 : 0;
     }
     item["result"] = a.fault.empty() ? gen::name_of(a.result.code) : a.fault;
+    if (!a.ok()) item["trouble"] = trouble_of(a, config);
     item["tokens"] = {{"prompt", a.prompt_tokens}, {"generated", a.generated()}, {"committed", a.result.committed}};
     item["rows"] = a.result.rows;
     item["blocks"] = a.result.blocks;
-    item["drafts"] = drafts_of(a.result.drafts_offered, a.result.drafts_accepted, a.result.drafts_rejected);
-    item["edits"] = a.result.edits;
+    const ordered_json events = events_of(a.result);
+    item.update(events);
     item["descriptors"] = a.result.descriptors;
     item["descriptor_hashes"] = ordered_json::array();
     for (const std::uint64_t hash : a.descriptor_hashes) item["descriptor_hashes"].push_back(hexadecimal(hash));
     item["state_hash"] = hexadecimal(a.result.state_hash);
-    item.update(
-        costs(config, a.figures, ps, a.generated(), a.result.forwards, a.result.denoise_forwards, a.result.committed));
+    item["revision_hash"] = hexadecimal(a.result.revision_hash);
+    item.update(costs(config, a.figures, ps, a.generated(), a.result.forwards, a.result.denoise_forwards,
+                      a.result.committed, events["mapping"]["waited_us"].get<double>()));
     list.push_back(std::move(item));
 
     all_figures = sum(all_figures, a.figures);
+    all_recovery = sum(all_recovery, events["recovery"]);
+    // An answer that failed is no throughput, and the time it took no latency.
+    if (!a.ok()) continue;
+    ok_figures = sum(ok_figures, a.figures);
+    all_events = sum(all_events, events);
     duration_ps += ps;
     generated += a.generated();
     forwards += a.result.forwards;
     denoise += a.result.denoise_forwards;
     committed += a.result.committed;
-    offered += a.result.drafts_offered;
-    accepted += a.result.drafts_accepted;
-    rejected += a.result.drafts_rejected;
-    edits += a.result.edits;
-    ok += a.ok() ? 1 : 0;
+    ++ok;
   }
   ordered_json total;
   total["prompts"] = answers.size();
   total["answered"] = ok;
   if (scored != 0) total["score"] = {{"right", right}, {"of", scored}};
   total["tokens_generated"] = generated;
-  total["drafts"] = drafts_of(offered, accepted, rejected);
-  total["edits"] = edits;
-  total.update(costs(config, all_figures, duration_ps, generated, forwards, denoise, committed));
+  total.update(all_events);
+  total["recovery"] = all_recovery;
+  total.update(costs(config, ok_figures, duration_ps, generated, forwards, denoise, committed,
+                     all_events["mapping"]["waited_us"].get<double>()));
   total["counters"] = all_figures;
   stats["total"] = std::move(total);
   stats["answers"] = std::move(list);
@@ -327,33 +445,61 @@ ordered_json make_trajectory(const loaded_model& model, const std::vector<answer
 
 std::string make_summary(const ordered_json& stats, double wall_seconds) {
   const auto& total = stats["total"];
-  const auto prompts = total["prompts"].get<double>();
+  const auto answered = total["answered"].get<double>();
+  const bool npu_off = stats["configuration"]["decode"]["engine"] == "cpu";
   const auto& dram = total["dram"];
   const double latency_us = total["latency_us"];
   const auto cycles = total["npu_cycles"].get<double>();
   std::ostringstream out;
   out << std::fixed;
-  out << "  model       " << stats["model"]["name"].get<std::string>() << ", " << total["prompts"] << " prompt"
-      << (prompts == 1 ? "" : "s") << ", array: " << stats["array_seat"].get<std::string>()
+  out << "  model       " << stats["model"]["name"].get<std::string>() << ", " << counted(total["prompts"], "prompt")
+      << ", array: " << stats["array_seat"].get<std::string>()
       << ", platform: " << stats["configuration"]["name"].get<std::string>() << '\n';
   if (stats["cpu_seat"] == name_of(cpu_choice::rv64)) write_cpu(out, stats);
-  if (const auto& drafts = total["drafts"]; drafts["offered"] != 0) {
-    out << "  drafts      " << drafts["offered"] << " offered, " << drafts["accepted"] << " accepted, "
-        << drafts["rejected"] << " rejected\n";
+  write_events(out, stats);
+  if (!all_answered(total)) {
+    out << "  answered    " << total["answered"] << " of " << total["prompts"]
+        << (answered == 0 ? "" : "; costs are of those alone") << '\n';
+  }
+  const auto write_wall = [&] {
+    out << "  wall        " << std::setprecision(1) << wall_seconds << " s";
+    const double simulated_s = latency_us * 1e-6;
+    if (simulated_s > wall_seconds) {
+      out << "   (simulated : wall = " << std::setprecision(1) << ratio(simulated_s, wall_seconds) << " : 1)";
+    } else if (simulated_s > 0) {
+      out << "   (simulated : wall = 1 : " << std::setprecision(0) << ratio(wall_seconds, simulated_s) << ')';
+    }
+    out << '\n';
+  };
+  if (answered == 0) {
+    write_wall();
+    return out.str();
   }
   if (total.contains("score")) {
     out << "  right       " << total["score"]["right"] << " of " << total["score"]["of"] << '\n';
   }
-  out << "  simulated   " << std::setprecision(1) << ratio(latency_us, prompts) << " us per answer   "
-      << std::setprecision(0) << total["tokens_per_second"].get<double>() << " tokens/s   " << total["forwards"]
-      << " forwards, " << std::setprecision(2) << total["tokens_per_forward"].get<double>()
-      << " tokens per denoising forward\n";
-  out << "  array       " << std::setprecision(1) << 100 * total["array"]["utilisation"].get<double>()
-      << " % of peak MACs, busy " << 100 * total["array"]["busy"].get<double>() << " % of the time   ("
-      << std::setprecision(3) << total["array"]["macs"].get<double>() * 1e-9 << " GMAC)\n";
-  const auto share = [&](const char* cause) { return 100 * ratio(total["stall_cycles"][cause].get<double>(), cycles); };
-  out << "  idle array  " << std::setprecision(1) << share("dependency") << " % waiting for data or other engines, "
-      << share("no_work") << " % no work queued;  scratchpad bank waits " << share("scratchpad") << " %\n";
+  out << "  simulated   " << std::setprecision(1) << ratio(latency_us, answered) << " us per answer   "
+      << std::setprecision(0) << total["tokens_per_second"].get<double>() << " tokens/s   "
+      << counted(total["forwards"], "forward") << ", " << std::setprecision(2)
+      << total["tokens_per_forward"].get<double>() << " tokens per denoising forward\n";
+  if (npu_off) {
+    out << "  array       NPU off (decode.engine cpu)\n";
+  } else {
+    out << "  array       " << std::setprecision(1) << 100 * total["array"]["utilisation"].get<double>()
+        << " % of peak MACs, busy " << 100 * total["array"]["busy"].get<double>() << " % of the time   ("
+        << std::setprecision(3) << total["array"]["macs"].get<double>() * 1e-9 << " GMAC)\n";
+    const auto share = [&](const char* cause) {
+      return 100 * ratio(total["stall_cycles"][cause].get<double>(), cycles);
+    };
+    out << "  idle array  " << std::setprecision(1) << share("dependency") << " % waiting for data or other engines, "
+        << share("no_work") << " % no work queued;  scratchpad bank waits " << share("scratchpad") << " %\n";
+  }
+  if (hides_cpu_accesses(stats)) {
+    out << "  DRAM        CPU accesses not simulated, nor their energy (cpu.rv64.direct_memory)\n  bound       "
+        << bound_text(total["bound"]) << '\n';
+    write_wall();
+    return out.str();
+  }
   double read = 0, written = 0;
   for (const auto& item : dram["bytes_read"].items()) read += item.value().get<double>();
   for (const auto& item : dram["bytes_written"].items()) written += item.value().get<double>();
@@ -368,8 +514,7 @@ std::string make_summary(const ordered_json& stats, double wall_seconds) {
   if (dram.contains("lpddr5")) write_lpddr5(out, dram["lpddr5"]);
   out << "  bound       " << bound_text(total["bound"]) << '\n';
   write_energy(out, total["energy"]);
-  out << "  wall        " << std::setprecision(1) << wall_seconds
-      << " s   (simulated : wall = 1 : " << std::setprecision(0) << ratio(wall_seconds * 1e6, latency_us) << ")\n";
+  write_wall();
   return out.str();
 }
 

@@ -4,12 +4,16 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 
+#include "tlm/platform/answer_trouble.h"
 #include "tlm/platform/array_seats.h"
 #include "tlm/platform/commands.h"
 #include "tlm/platform/cpu_side.h"
+#include "tlm/platform/decode_choice.h"
 #include "tlm/platform/files.h"
+#include "tlm/platform/latency_table.h"
 #include "tlm/platform/prompts.h"
 #include "tlm/platform/report.h"
 #include "tlm/platform/shared_files.h"
@@ -31,58 +35,9 @@ std::vector<prompt> collect_prompts(const run_options& options) {
   return prompts;
 }
 
-// What the firmware would refuse with a code, said with the numbers the user can change.
-void refuse_impossible(const run_options& options, const loaded_model& model, const decode_config& config,
-                       const decode_options& decode) {
-  refuse_unfit(config, model.config().block_causal(), model.name());
-  if (model.config().block_causal()) {
-    if (options.steps) throw usage_error("--steps: is for the LLaDA loop and " + model.name() + " has another");
-    if (options.stop_at_end)
-      throw usage_error("--stop-at-end: is for the LLaDA loop and " + model.name() + " has another");
-    return;
-  }
-  if (options.threshold && !config.fast_dllm_v1)
-    throw usage_error("--threshold: is for the Fast-dLLM loops and " + model.name() + " has another");
-  const std::uint32_t block = model.defaults().block_length;
-  if (decode.generate_tokens % block != 0) {
-    throw usage_error("--generate " + std::to_string(decode.generate_tokens) +
-                      ": the LLaDA loop generates whole blocks of " + std::to_string(block) +
-                      " tokens; give a multiple");
-  }
-  if (config.fast_dllm_v1 && config.rule != gen::commit_rule::count) return;
-  const std::uint32_t blocks = decode.generate_tokens / block;
-  if (decode.steps % blocks != 0) {
-    throw usage_error("--steps " + std::to_string(decode.steps) + ": must be a multiple of the " +
-                      std::to_string(blocks) + " blocks that " + std::to_string(decode.generate_tokens) +
-                      " tokens make");
-  }
-}
-
-decode_options choose_decode(const run_options& options, const loaded_model& model, const decode_config& config) {
-  const auto& defaults = model.defaults();
-  decode_options decode;
-  decode.generate_tokens = options.generate_tokens.value_or(defaults.gen_length);
-  decode.steps = options.steps.value_or(defaults.steps);
-  decode.threshold = options.threshold.value_or(defaults.threshold);
-  decode.temperature = options.temperature;
-  decode.seed = options.seed;
-  decode.stop_at_end = options.stop_at_end;
-  refuse_impossible(options, model, config, decode);
-  return decode;
-}
-
 view_mode choose_view(const run_options& options) {
   if (options.quiet) return view_mode::quiet;
   return options.visual ? view_mode::visual : view_mode::blocks;
-}
-
-void make_folder(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error || !fs::is_directory(path)) {
-    throw usage_error("--out " + path + ": cannot be made a folder" + (error ? ": " + error.message() : ""));
-  }
-  if (access(path.c_str(), W_OK) != 0) throw usage_error("--out " + path + ": nothing can be written there");
 }
 
 std::vector<std::string> overrides_of(const run_options& options) {
@@ -92,7 +47,7 @@ std::vector<std::string> overrides_of(const run_options& options) {
 }
 
 // What a run leaves in the folder of --out.
-constexpr const char* results[] = {"stats.json", "timeline.json", "trajectory.json", "summary.txt"};
+constexpr const char* results[] = {"stats.json", "timeline.json", "trajectory.json", "summary.txt", "plan.txt"};
 
 void refuse_shared(const run_options& options, const platform_config& config) {
   std::vector<named_file> outputs = output_files(options.cpu);
@@ -116,32 +71,49 @@ void remove_results(const std::string& folder) {
 }
 
 // Why there is not an answer to every prompt, one sentence; empty when there is.
-std::string trouble(platform& chip, const session& asking, const cpu_side& cpu, simulation_end how) {
+std::string trouble(platform& chip, const session& asking, const cpu_side& cpu, simulation_end how,
+                    std::optional<std::uint64_t> limit_us) {
   if (!chip.npu.failure().empty()) return chip.npu.failure();
   if (!asking.failure().empty()) return asking.failure() + trap_in_hand(chip, cpu.symbols());
   if (asking.over()) return {};
   if (cpu.killed()) return "the debugger ended the run";
-  const std::string why = cpu_trouble(chip, how, cpu.symbols());
+  const std::string why = cpu_trouble(chip, how, cpu.symbols(), limit_us);
   return why.empty() ? "the program ended the simulation before every prompt was answered" : why;
 }
 
-// One line per answer that is not simply right: the reader wants to know these first.
-void print_faults(const std::vector<answer>& answers) {
+// One line per sentence about answers that are not simply right: the reader wants to know these first.
+void print_faults(const std::vector<answer>& answers, const platform_config& config) {
+  // Where the configuration is what fails, the longest prompt tells how to change it for all.
+  const answer* longest = nullptr;
   for (const auto& a : answers) {
-    if (!a.fault.empty()) {
-      std::cout << "  " << a.request.id << ": " << a.fault << '\n';
-    } else if (!a.ok()) {
-      std::cout << "  " << a.request.id << ": the firmware ended with " << gen::name_of(a.result.code);
-      if (a.result.code == gen::result_code::npu_error) {
-        std::cout << " " << gen::npu::name_of(static_cast<gen::npu::error_code>(a.result.npu_error))
-                  << " at descriptor " << a.result.npu_error_index;
-      }
-      std::cout << '\n';
+    if (!is_configurations_fault(a)) continue;
+    if (longest == nullptr || a.result.plan_bytes > longest->result.plan_bytes) longest = &a;
+  }
+  const auto sentence = [&](const answer& a) { return trouble_of(is_configurations_fault(a) ? *longest : a, config); };
+  std::map<std::string, std::size_t> same;
+  for (const auto& a : answers) ++same[sentence(a)];
+  for (const auto& a : answers) {
+    if (!a.ok()) {
+      const std::string why = sentence(a);
+      const std::size_t others = same[why] == 0 ? 0 : same[why] - 1;
+      if (same[why] == 0) continue;  // said with an earlier one
+      same[why] = 0;
+      std::cout << "  " << a.request.id << (others == 0 ? "" : " and " + std::to_string(others) + " more") << ": "
+                << why << '\n';
     } else if (a.request.expected && !a.right()) {
       std::cout << "  " << a.request.id << ": wrong, expected \"" << *a.request.expected << "\" and got \"" << a.text
                 << "\"\n";
     }
   }
+}
+
+// A run that can only fail as configured is no fault of the simulation.
+int exit_code_of(const std::vector<answer>& answers, std::size_t prompts) {
+  if (answers.size() != prompts) return exit_fault;
+  if (std::all_of(answers.begin(), answers.end(), [](const answer& a) { return a.ok(); })) return exit_ok;
+  const bool usage =
+      std::all_of(answers.begin(), answers.end(), [](const answer& a) { return a.ok() || is_configurations_fault(a); });
+  return usage ? exit_usage : exit_fault;
 }
 
 }  // namespace
@@ -154,8 +126,9 @@ int run_command(const std::vector<std::string>& arguments) {
   }
   const auto prompts = collect_prompts(options);
   const loaded_model model(find_model(options.model).string(), options.context.value_or(loader::longest_context));
-  const platform_config config = load_config(options.config, overrides_of(options));
+  platform_config config = load_config(options.config, overrides_of(options));
   const decode_options decode = choose_decode(options, model, config.decode);
+  read_latency_file(config, model);
   for (const auto& item : prompts) model.tokenizer().encode(item.text + model.defaults().prompt_suffix);
   refuse_shared(options, config);
   cpu_side cpu(options.cpu, config, "", std::cout);
@@ -192,7 +165,7 @@ int run_command(const std::vector<std::string>& arguments) {
     throw std::runtime_error(out_file("timeline.json") + ": could not be written whole; is the disk full?");
   }
 
-  if (const std::string why = trouble(chip, asking, cpu, how); !why.empty()) {
+  if (const std::string why = trouble(chip, asking, cpu, how, options.cpu.limit_us); !why.empty()) {
     cpu.finish(chip, exit_fault, std::cout);
     std::cout << cpu.transcript();
     throw std::runtime_error(why);
@@ -200,21 +173,22 @@ int run_command(const std::vector<std::string>& arguments) {
 
   const auto stats = make_stats(config, model, options, decode, asking.answers());
   const std::string summary = make_summary(stats, wall.count());
-  std::cout << '\n';
-  print_faults(asking.answers());
+  if (!options.quiet) std::cout << '\n';
+  print_faults(asking.answers(), config);
   std::cout << summary;
   if (!options.out.empty()) {
     write_text(out_file("stats.json"), stats.dump(2) + "\n");
     write_text(out_file("trajectory.json"), make_trajectory(model, asking.answers()).dump() + "\n");
     write_text(out_file("summary.txt"), summary);
+    if (!asking.swap_plan().empty()) write_text(out_file("plan.txt"), asking.swap_plan());
     std::cout << "  written     " << out_file("stats.json");
     if (with_timeline) std::cout << "   " << out_file("timeline.json") << " (open in ui.perfetto.dev)";
-    std::cout << "   " << out_file("summary.txt") << '\n';
+    std::cout << "   " << out_file("trajectory.json") << "   " << out_file("summary.txt");
+    if (!asking.swap_plan().empty()) std::cout << "   " << out_file("plan.txt");
+    std::cout << '\n';
   }
   if (!options.waves.empty()) std::cout << "  waveform    " << options.waves << " (open in GTKWave or Surfer)\n";
-  const bool all_ok =
-      std::all_of(asking.answers().begin(), asking.answers().end(), [](const answer& a) { return a.ok(); });
-  const int code = all_ok && asking.answers().size() == prompts.size() ? exit_ok : exit_fault;
+  const int code = exit_code_of(asking.answers(), prompts.size());
   cpu.finish(chip, code, std::cout);
   return code;
 }

@@ -34,7 +34,7 @@ po::options_description description() {
     ("temperature,t", po::value<std::string>(), "0 is greedy (default)")
     ("seed,s", po::value<std::string>(), "seed of the random generator (default 1)")
     ("stop-at-end", "LLaDA loop: stop after the block with the end token")
-    ("out,o", po::value<std::string>(), "folder for stats.json, timeline.json, trajectory.json and summary.txt")
+    ("out,o", po::value<std::string>(), "folder for stats.json, timeline.json, trajectory.json, summary.txt and, with decode.swap, plan.txt")
     ("timeline-prompts", po::value<std::string>(), "prompts shown in timeline.json (default the first 5; 0: no timeline)")
     ("timeline-functions", "rv64: show the functions of the firmware in timeline.json, some 5 MB more per prompt")
     ("waves", po::value<std::string>(), "record the RTL array's waveform to this FST file (with --array rtl or both)")

@@ -7,6 +7,7 @@
 
 #include "dvp_gen/system.h"
 #include "tlm/platform/figures.h"
+#include "tlm/platform/swap_table.h"
 
 namespace dvp::platform {
 
@@ -37,12 +38,14 @@ session::session(platform& chip, core::statistics& figures, const platform_confi
       options_(options),
       view_(view),
       layout_(place_in_dram(loaded.header(), loaded.image_bytes(),
-                            std::min(gen::system::dram_bytes, chip.memory->bytes()))) {
+                            std::min(gen::system::dram_bytes, chip.memory->bytes()),
+                            config.decode.swap == gen::swap_policy::none ? 0 : most_plan_entries)) {
   notes_ = model_.write_image(std::as_writable_bytes(
       std::span(chip_.memory->data() + (layout_.image - gen::system::dram_base), layout_.image_bytes)));
   chip_.mailbox.on_accept([this] { on_accept(); });
   chip_.mailbox.on_progress([this](std::uint32_t) { on_progress(); });
   chip_.mailbox.on_finish([this](std::uint32_t code) { on_finish(code); });
+  chip_.npu.on_reset([this] { on_npu_reset(); });
 }
 
 bool session::start(const std::vector<prompt>& prompts, std::function<void(std::size_t)> answered) {
@@ -89,6 +92,8 @@ gen::request_record session::make_request(std::uint32_t prompt_tokens) const {
   request.work_bytes = layout_.work_bytes;
   request.result_address = layout_.result;
   request.progress_address = layout_.progress;
+  request.plan_address = layout_.plan;
+  request.plan_entries = layout_.plan_entries;
   apply(config_.decode, model_.config().block_causal(), layout_.latencies, request);
   return request;
 }
@@ -106,8 +111,8 @@ bool session::ask(answer& current) {
   std::fill_n(buffer, layout_.tokens_capacity, 0U);
   std::copy(tokens.begin(), tokens.end(), buffer);
   before_.assign(layout_.tokens_capacity, model_.header().mask_token);
-  std::copy(config_.decode.latencies.begin(), config_.decode.latencies.end(),
-            record<gen::latency_entry>(layout_.latencies));
+  const auto& latencies = latencies_for(config_.decode, tokens.size() + options_.generate_tokens);
+  std::copy(latencies.begin(), latencies.end(), record<gen::latency_entry>(layout_.latencies));
   const gen::request_record request = make_request(current.prompt_tokens);
   *record<gen::request_record>(layout_.request) = request;
   most_events_ = most_events(request, tokens.size() + options_.generate_tokens);
@@ -125,10 +130,28 @@ void session::on_accept() {
   if (!current_) return;
   accepted_ = true;
   figures_before_ = figures_now();
+  npu_figures_ = nlohmann::ordered_json::object();
+  npu_counts_ = npu_over_ = false;
   current_->begin_ps = sc_core::sc_time_stamp().value();
 }
 
+// The NPU counts from its reset on. A request has several: the one before its first descriptor, which parts it from the
+// request before, and one for every forward that is tried again.
+void session::on_npu_reset() {
+  if (!current_ || !accepted_ || npu_over_) return;
+  settle_npu_figures();
+  npu_counts_ = true;
+}
+
+void session::settle_npu_figures() {
+  if (!npu_counts_) return;
+  npu_counts_ = false;
+  chip_.npu.update_figures();
+  npu_figures_ = sum(npu_figures_, figures_.tree()["npu"]);
+}
+
 nlohmann::ordered_json session::figures_now() {
+  chip_.npu.update_figures();
   chip_.memory->update_figures();
   chip_.cpu->update_figures();
   nlohmann::ordered_json now = figures_.tree();
@@ -177,12 +200,13 @@ std::string session::stranger_among(std::uint32_t total) {
 
 void session::collect(answer& current, gen::result_code code) {
   current.end_ps = sc_core::sc_time_stamp().value();
-  const auto figures_after = figures_now();
-  current.figures = difference(figures_after, figures_before_);
+  settle_npu_figures();
+  current.figures = difference(figures_now(), figures_before_);
   current.result = *record<gen::result_record>(layout_.result);
-  // The firmware resets the NPU before its first descriptor, so its figures are this request's alone already; a request
-  // refused before that left it alone.
-  current.figures["npu"] = current.result.descriptors != 0 ? figures_after["npu"] : nlohmann::ordered_json::object();
+  // A request refused before its first descriptor left the NPU alone. The window alone counts from power-on.
+  if (current.result.descriptors == 0) npu_figures_ = nlohmann::ordered_json::object();
+  if (npu_figures_.contains("window")) npu_figures_["window"] = current.figures["npu"]["window"];
+  current.figures["npu"] = std::move(npu_figures_);
 
   const std::uint32_t said = current.result.total_tokens;
   const auto total = std::clamp(said, current.prompt_tokens, layout_.tokens_capacity);
@@ -198,12 +222,21 @@ void session::collect(answer& current, gen::result_code code) {
     current.fault = "the firmware finished with " + std::to_string(said) + " tokens and the prompt has " +
                     std::to_string(current.prompt_tokens) + " of at most " + std::to_string(layout_.tokens_capacity);
   }
+  if (swap_plan_.empty() && layout_.plan_entries != 0) take_plan(current.result);
   const auto* buffer = record<const std::uint32_t>(layout_.tokens);
   current.tokens.assign(buffer, buffer + total);
   const auto generated = std::span(current.tokens).subspan(current.prompt_tokens);
   const auto end = std::find(generated.begin(), generated.end(), model_.header().end_token);
   current.text = model_.tokenizer().decode(generated.first(static_cast<std::size_t>(end - generated.begin())));
   view_.end();
+}
+
+void session::take_plan(const gen::result_record& result) {
+  const auto* entries = record<const gen::swap_plan_entry>(layout_.plan);
+  const std::uint32_t kept = std::min(result.plan_length, layout_.plan_entries);
+  if (kept == 0) return;
+  swap_plan_ = swap_table({entries, kept}, result.plan_length - kept, layout_, model_, config_.npu.window,
+                          gen::name_of(config_.decode.swap));
 }
 
 void session::on_progress() {
@@ -217,7 +250,8 @@ void session::on_progress() {
   if (const std::string stranger = stranger_among(event.total_tokens); !stranger.empty()) return fail(stranger);
   // Before the firmware puts the NPU away, which after a failure clears its counters.
   if (event.kind == gen::progress_kind::finished) {
-    chip_.npu.update_figures();
+    settle_npu_figures();
+    npu_over_ = true;
     current.descriptor_hashes.clear();
     for (std::uint32_t q = 0; q < chip_.npu.config().queues; ++q) {
       current.descriptor_hashes.push_back(chip_.npu.fetched_hash(q));

@@ -51,6 +51,8 @@ class session {
 
   // Those dealt with so far, in order.
   const std::vector<answer>& answers() const { return answers_; }
+  // The swap plan of the first answer that has one, as a table; empty without.
+  const std::string& swap_plan() const { return swap_plan_; }
   // What the loader had to round or cut.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -63,8 +65,11 @@ class session {
   void on_finish(std::uint32_t code);
   void fail(const std::string& why);
   void collect(answer& current, gen::result_code code);
+  void take_plan(const gen::result_record& result);
   std::string stranger_among(std::uint32_t total);
   nlohmann::ordered_json figures_now();
+  void on_npu_reset();
+  void settle_npu_figures();
   template <class Record>
   Record* record(std::uint64_t address) {
     return reinterpret_cast<Record*>(chip_.memory->data() + (address - gen::system::dram_base));
@@ -84,9 +89,13 @@ class session {
   std::uint64_t most_events_ = 0;      // of it
   std::vector<std::uint32_t> before_;  // tokens at the last event
   nlohmann::ordered_json figures_before_;
+  nlohmann::ordered_json npu_figures_;  // of it, up to the NPU's last reset; all of them once it is settled
+  bool npu_counts_ = false;             // the NPU's figures since its last reset belong to it and are not in there
+  bool npu_over_ = false;               // what the NPU does from now on is no part of it
   std::vector<answer> answers_;
   bool over_ = false;
   std::string failure_;
+  std::string swap_plan_;
   std::vector<std::string> notes_;
 };
 

@@ -121,7 +121,8 @@ simulation_end simulate(std::optional<std::uint64_t> limit_us) {
   return goes_on ? simulation_end::time_limit : simulation_end::nothing_left;
 }
 
-std::string cpu_trouble(platform& chip, simulation_end how, const core::symbol_table& symbols) {
+std::string cpu_trouble(platform& chip, simulation_end how, const core::symbol_table& symbols,
+                        std::optional<std::uint64_t> limit_us) {
   if (const std::string fault = chip.cpu->fault(); !fault.empty()) return with_names(fault, symbols);
   if (chip.finished()) {
     switch (chip.finished()->outcome) {
@@ -138,7 +139,8 @@ std::string cpu_trouble(platform& chip, simulation_end how, const core::symbol_t
     case simulation_end::stopped:
       return {};
     case simulation_end::time_limit:
-      return "the time limit ended the run " + now() + whereabouts(chip, symbols);
+      return "the time limit" + (limit_us ? " of " + std::to_string(*limit_us) + " us" : std::string()) +
+             " ended the run; the last event was " + now() + whereabouts(chip, symbols);
     case simulation_end::interrupted:
       return interruption::name() + " ended the run " + now() + whereabouts(chip, symbols);
     case simulation_end::nothing_left:

@@ -38,8 +38,12 @@ bool wait_for_interrupt(std::uint32_t timeout_us) {
 std::uint64_t now_ns() {
   return current().now_ns();
 }
-void spend(work kind, std::uint32_t amount) {
+void spend(work kind, std::uint64_t amount) {
   current().spend(kind, amount);
+}
+void spend(work kind, std::uint64_t amount, std::uint64_t address, std::uint64_t bytes, bool written,
+           gen::purpose purpose) {
+  current().spend(kind, amount, address, bytes, written, purpose);
 }
 void start_watchdog(std::uint32_t timeout_us) {
   current().start_watchdog(timeout_us);
@@ -48,12 +52,14 @@ void feed_watchdog() {
   current().feed_watchdog();
 }
 
-// The host runs one hart.
-bool start_hart(std::uint32_t, void (*)(void*), void*) {
-  return false;
+bool start_hart(std::uint32_t hart, void (*function)(void*), void* argument) {
+  return current().start_hart(hart, function, argument);
 }
-bool hart_idle(std::uint32_t) {
-  return true;
+bool hart_idle(std::uint32_t hart) {
+  return current().hart_idle(hart);
+}
+void wait_for_hart(std::uint32_t hart) {
+  current().wait_for_hart(hart);
 }
 
 // The simulated bus is called in program order, so only the compiler has to keep it.

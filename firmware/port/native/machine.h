@@ -17,7 +17,15 @@ class machine {
   virtual void* memory(std::uint64_t address, std::uint64_t bytes) = 0;
   virtual bool wait_for_interrupt(std::uint32_t timeout_us) = 0;
   virtual std::uint64_t now_ns() = 0;
-  virtual void spend(work kind, std::uint32_t amount) = 0;
+  virtual void spend(work kind, std::uint64_t amount) = 0;
+  // A machine need not time what the CPU does in memory.
+  virtual void spend(work kind, std::uint64_t amount, std::uint64_t, std::uint64_t, bool, gen::purpose) {
+    spend(kind, amount);
+  }
+  // A machine need not have more than one hart.
+  virtual bool start_hart(std::uint32_t, void (*)(void*), void*) { return false; }
+  virtual bool hart_idle(std::uint32_t) { return true; }
+  virtual void wait_for_hart(std::uint32_t) {}
   // A machine need not have a watch-dog.
   virtual void start_watchdog(std::uint32_t) {}
   virtual void feed_watchdog() {}

@@ -83,7 +83,8 @@ std::uint64_t now_ns() {
 }
 
 // Instructions take their own time.
-void spend(work, std::uint32_t) {}
+void spend(work, std::uint64_t) {}
+void spend(work, std::uint64_t, std::uint64_t, std::uint64_t, bool, gen::purpose) {}
 
 void start_watchdog(std::uint32_t timeout_us) {
   hart_record& self = port::this_hart();

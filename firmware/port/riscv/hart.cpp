@@ -30,7 +30,8 @@ static_assert(HART_WATCHDOG_DEADLINE == offsetof(hart_record, watchdog_deadline)
 static_assert(HART_TIMER_COMPARE == offsetof(hart_record, timer_compare));
 static_assert(HART_TIMER_SET == offsetof(hart_record, timer_set));
 
-// How long a hart that is asked to work may take to answer: it may be starting still.
+// How long a hart that is asked to work may take to answer: it may be starting still. One that took longer is not asked
+// again.
 constexpr std::uint64_t answer_ns = 1'000'000;
 
 std::uint64_t software_interrupt_register(std::uint32_t hart) {
@@ -99,7 +100,7 @@ bool start_hart(std::uint32_t hart, void (*function)(void*), void* argument) {
     return false;
   }
   port::hart_record& other = port::hart_records[hart];
-  if (!port::change(other.state, job_state::idle, job_state::reserved)) {
+  if (other.absent || !port::change(other.state, job_state::idle, job_state::reserved)) {
     return false;
   }
   other.function = function;
@@ -111,6 +112,7 @@ bool start_hart(std::uint32_t hart, void (*function)(void*), void* argument) {
     // Nobody took it: the offer is withdrawn, unless that is the moment in which it is taken.
     if (now_ns() - begin >= port::answer_ns && port::change(other.state, job_state::offered, job_state::idle)) {
       write32(port::software_interrupt_register(hart), 0);
+      other.absent = true;
       return false;
     }
   }
@@ -120,6 +122,16 @@ bool start_hart(std::uint32_t hart, void (*function)(void*), void* argument) {
 bool hart_idle(std::uint32_t hart) {
   return hart >= HART_COUNT ||
          __atomic_load_n(&port::hart_records[hart].state, __ATOMIC_ACQUIRE) == port::job_state::idle;
+}
+
+// The other hart rings nobody when it is done. What it may take is up to its own watch-dog; this one is fed now and
+// then, since looking at the clock takes longer than looking at the other hart.
+void wait_for_hart(std::uint32_t hart) {
+  for (std::uint32_t looks = 0; !hart_idle(hart); ++looks) {
+    if (looks % 1024 == 0) {
+      feed_watchdog();
+    }
+  }
 }
 
 }  // namespace dvp::hal

@@ -38,6 +38,7 @@ struct alignas(64) hart_record {
   std::uint32_t number;  // mhartid
   void (*function)(void*);
   void* argument;
+  bool absent;  // was offered a job once and did not answer
 };
 
 extern "C" hart_record hart_records[HART_COUNT];

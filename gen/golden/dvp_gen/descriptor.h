@@ -3,7 +3,8 @@
 // Command: npugen generate --spec gen/spec --out build/generated
 //
 // What firmware writes into a command queue: 64-byte little-endian records, and the completion records the NPU writes
-// back. Fields follow one another without gaps, each naturally aligned.
+// back. Addresses in memory are device addresses: see the address window of the block npu; without one they are bus
+// addresses. Fields follow one another without gaps, each naturally aligned.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,8 @@ namespace dvp::gen {
 inline constexpr std::uint32_t descriptor_bytes = 64U;
 // Dependencies a descriptor can name.
 inline constexpr std::uint32_t descriptor_waits = 3U;
+// Exclusive or of the bytes of a descriptor that carries a check byte.
+inline constexpr std::uint32_t descriptor_parity = 255U;
 // Most groups (reduction / group) of one gemm descriptor.
 inline constexpr std::uint32_t gemm_most_groups = 4096U;
 // suppressed_token: nothing is suppressed.
@@ -36,6 +39,8 @@ enum class opcode : std::uint8_t {
   vector = 5,
   // Sampling unit: one chunk of logits.
   sample = 6,
+  // Stage engine: bytes from a bus address, past the address window, to a device address. Takes dma_descriptor.
+  stage = 7,
 };
 
 // The enumerator's own name; "unknown" for any other value.
@@ -55,6 +60,8 @@ constexpr const char* name_of(opcode value) {
       return "vector";
     case opcode::sample:
       return "sample";
+    case opcode::stage:
+      return "stage";
   }
   return "unknown";
 }
@@ -316,12 +323,13 @@ struct descriptor_header {
   std::uint8_t flags = 0;
   // vector: which function; else 0.
   vector_function function{};
-  // gemm: format of w. dma: precision tag of the read.
+  // gemm: format of w. dma, stage: precision tag of the accesses.
   precision tag_precision{};
-  // dma: what the bytes are for.
+  // dma, stage: what the bytes are for.
   purpose bytes_purpose{};
-  // 0.
-  std::uint8_t reserved = 0;
+  // In a ring with queue.size.check: the exclusive or of all 64 bytes is descriptor_parity, which finds every burst of
+  // up to eight bits and a line of zeros. Else 0.
+  std::uint8_t check = 0;
   // Start only when the engine of the descriptor this many places earlier in the same queue has ended it; its
   // completion record may not be in memory yet. 0: no wait.
   std::uint16_t wait[3]{};
@@ -334,17 +342,20 @@ static_assert(offsetof(descriptor_header, flags) == 1);
 static_assert(offsetof(descriptor_header, function) == 2);
 static_assert(offsetof(descriptor_header, tag_precision) == 3);
 static_assert(offsetof(descriptor_header, bytes_purpose) == 4);
-static_assert(offsetof(descriptor_header, reserved) == 5);
+static_assert(offsetof(descriptor_header, check) == 5);
 static_assert(offsetof(descriptor_header, wait) == 6);
 static_assert(offsetof(descriptor_header, label) == 12);
 
-// dma_load, dma_store, dma_gather. Element (p, r) of the transfer is row_bytes long. Accesses of one DMA engine to the
-// same byte take effect in queue order.
+// dma_load, dma_store, dma_gather, stage. Element (p, r) of the transfer is row_bytes long. Accesses of one DMA engine
+// to the same byte take effect in queue order. stage: row_bytes bytes from bus address list_address to device address
+// dram_address, which must not be the same memory in part or whole; one row, one plane, all other fields after the
+// header 0. A stage descriptor is complete before the next one starts; whatever else reads or writes these bytes waits
+// for it as for any other engine.
 struct dma_descriptor {
   descriptor_header header{};
-  // First row in DRAM (gather: row 0 of the table). Unit: byte.
+  // First row in DRAM (gather: row 0 of the table; stage: destination). Unit: byte.
   std::uint64_t dram_address = 0;
-  // gather: address of the u32 row indices, else 0. Unit: byte.
+  // gather: address of the u32 row indices. stage: bus address of the source. Else 0. Unit: byte.
   std::uint64_t list_address = 0;
   // First row in the scratchpad. Unit: byte.
   std::uint32_t scratchpad_address = 0;

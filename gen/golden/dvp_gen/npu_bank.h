@@ -31,7 +31,7 @@ inline constexpr field_info accumulator[] = {
 };
 inline constexpr field_info control[] = {
     {"enable", 0, 1, access::rw, "1 lets the queues fetch descriptors."},
-    {"soft_reset", 1, 1, access::w1s, "Writing 1 drops all queued work and clears both queues with their ring registers, errors, counters and irq_status. enable takes the value written along; the scratchpad keeps its bytes. Reads as 0."},
+    {"soft_reset", 1, 1, access::w1s, "Writing 1 drops all queued work and clears both queues with their ring registers, errors, counters and irq_status, ends a window command under way and frees every map entry. enable takes the value written along; the scratchpad keeps its bytes. Reads as 0."},
 };
 inline constexpr field_info status[] = {
     {"busy", 0, 1, access::ro, "1 while any descriptor of a running queue is rung in and not yet fetched, is in flight, or has its completion record outstanding."},
@@ -40,10 +40,45 @@ inline constexpr field_info status[] = {
 inline constexpr field_info irq_status[] = {
     {"completion", 0, 2, access::w1c, "Bit q: the head of queue q passed a descriptor with the interrupt flag; so in queue order."},
     {"error", 8, 2, access::w1c, "Bit q: queue q stopped with an error."},
+    {"window", 16, 1, access::w1c, "A window command ended or was refused with a result."},
 };
 inline constexpr field_info irq_enable[] = {
     {"completion", 0, 2, access::rw, "Per queue."},
     {"error", 8, 2, access::rw, "Per queue."},
+    {"window", 16, 1, access::rw, "Of window commands."},
+};
+inline constexpr field_info window_size_lo[] = {
+    {"bytes", 0, 32, access::ro, "Bits 31:0. Unit: byte."},
+};
+inline constexpr field_info window_size_hi[] = {
+    {"bytes", 0, 32, access::ro, "Bits 63:32. Unit: byte."},
+};
+inline constexpr field_info window_geometry[] = {
+    {"entries", 0, 16, access::ro, "Map entries; each covers any number of consecutive pages."},
+    {"page_shift", 16, 8, access::ro, "Base-2 logarithm of the page size in bytes."},
+};
+inline constexpr field_info window_bus_lo[] = {
+    {"address", 0, 32, access::rw, "Bits 31:0."},
+};
+inline constexpr field_info window_bus_hi[] = {
+    {"address", 0, 32, access::rw, "Bits 63:32."},
+};
+inline constexpr field_info window_page[] = {
+    {"index", 0, 32, access::rw, "Device address divided by the page size."},
+};
+inline constexpr field_info window_count[] = {
+    {"pages", 0, 32, access::rw, "Pages, 1 or more."},
+};
+inline constexpr field_info window_entry[] = {
+    {"index", 0, 16, access::rw, "0 to window_geometry.entries - 1."},
+};
+inline constexpr field_info window_command[] = {
+    {"operation", 0, 8, access::wo, "What to do."},
+};
+inline constexpr field_info window_status[] = {
+    {"busy", 0, 1, access::ro, "1 while it is under way."},
+    {"refused", 1, 1, access::ro, "1 when, since it was accepted, another one was written and refused because the block was busy."},
+    {"result", 8, 8, access::ro, "How it ended; valid while busy is 0."},
 };
 inline constexpr field_info queue_base_lo[] = {
     {"address", 0, 32, access::rw, "Bits 31:0."},
@@ -53,6 +88,7 @@ inline constexpr field_info queue_base_hi[] = {
 };
 inline constexpr field_info queue_size[] = {
     {"entries", 0, 16, access::rw, "Descriptors in the ring; a power of two."},
+    {"check", 16, 1, access::rw, "1: every descriptor carries a check byte, and one whose check byte contradicts it stops the queue with bad_check."},
 };
 inline constexpr field_info queue_tail[] = {
     {"index", 0, 32, access::rw, "Running count, wraps at 2^32."},
@@ -72,6 +108,12 @@ inline constexpr field_info queue_error[] = {
 inline constexpr field_info queue_error_index[] = {
     {"index", 0, 32, access::ro, "Valid while error.code is not 0."},
 };
+inline constexpr field_info queue_fault_address_lo[] = {
+    {"address", 0, 32, access::ro, "Bits 31:0, as the block used it: a device address, or the bus address of a stage descriptor's source."},
+};
+inline constexpr field_info queue_fault_address_hi[] = {
+    {"address", 0, 32, access::ro, "Bits 63:32."},
+};
 inline constexpr field_info counters_value_lo[] = {
     {"value", 0, 32, access::ro, "Bits 31:0."},
 };
@@ -88,26 +130,40 @@ inline constexpr register_info all_registers[] = {
     {"accumulator", 0x10, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffff, accumulator, 1, false},
     {"control", 0x20, 0x0, access::rw, false, 0x1, 0x0, 0x2, 0x3, control, 2, false},
     {"status", 0x24, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0x3, status, 2, false},
-    {"irq_status", 0x28, 0x0, access::w1c, false, 0x0, 0x303, 0x0, 0x303, irq_status, 2, false},
-    {"irq_enable", 0x2c, 0x0, access::rw, false, 0x303, 0x0, 0x0, 0x303, irq_enable, 2, false},
+    {"irq_status", 0x28, 0x0, access::w1c, false, 0x0, 0x10303, 0x0, 0x10303, irq_status, 3, false},
+    {"irq_enable", 0x2c, 0x0, access::rw, false, 0x10303, 0x0, 0x0, 0x10303, irq_enable, 3, false},
+    {"window_size_lo", 0x30, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, window_size_lo, 1, false},
+    {"window_size_hi", 0x34, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, window_size_hi, 1, false},
+    {"window_geometry", 0x38, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffff, window_geometry, 2, false},
+    {"window_bus_lo", 0x40, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, window_bus_lo, 1, false},
+    {"window_bus_hi", 0x44, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, window_bus_hi, 1, false},
+    {"window_page", 0x48, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, window_page, 1, false},
+    {"window_count", 0x4c, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, window_count, 1, false},
+    {"window_entry", 0x50, 0x0, access::rw, false, 0xffff, 0x0, 0x0, 0xffff, window_entry, 1, false},
+    {"window_command", 0x54, 0x0, access::wo, false, 0xff, 0x0, 0x0, 0x0, window_command, 1, false},
+    {"window_status", 0x58, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xff03, window_status, 3, false},
     {"queue[0].base_lo", 0x100, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, queue_base_lo, 1, false},
     {"queue[0].base_hi", 0x104, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, queue_base_hi, 1, false},
-    {"queue[0].size", 0x108, 0x0, access::rw, false, 0xffff, 0x0, 0x0, 0xffff, queue_size, 1, false},
+    {"queue[0].size", 0x108, 0x0, access::rw, false, 0x1ffff, 0x0, 0x0, 0x1ffff, queue_size, 2, false},
     {"queue[0].tail", 0x10c, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, queue_tail, 1, false},
     {"queue[0].head", 0x110, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, queue_head, 1, false},
     {"queue[0].completion_lo", 0x114, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, queue_completion_lo, 1, false},
     {"queue[0].completion_hi", 0x118, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, queue_completion_hi, 1, false},
     {"queue[0].error", 0x11c, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xff, queue_error, 1, false},
     {"queue[0].error_index", 0x120, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, queue_error_index, 1, false},
+    {"queue[0].fault_address_lo", 0x128, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, queue_fault_address_lo, 1, false},
+    {"queue[0].fault_address_hi", 0x12c, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, queue_fault_address_hi, 1, false},
     {"queue[1].base_lo", 0x140, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, queue_base_lo, 1, false},
     {"queue[1].base_hi", 0x144, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, queue_base_hi, 1, false},
-    {"queue[1].size", 0x148, 0x0, access::rw, false, 0xffff, 0x0, 0x0, 0xffff, queue_size, 1, false},
+    {"queue[1].size", 0x148, 0x0, access::rw, false, 0x1ffff, 0x0, 0x0, 0x1ffff, queue_size, 2, false},
     {"queue[1].tail", 0x14c, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, queue_tail, 1, false},
     {"queue[1].head", 0x150, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, queue_head, 1, false},
     {"queue[1].completion_lo", 0x154, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, queue_completion_lo, 1, false},
     {"queue[1].completion_hi", 0x158, 0x0, access::rw, false, 0xffffffff, 0x0, 0x0, 0xffffffff, queue_completion_hi, 1, false},
     {"queue[1].error", 0x15c, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xff, queue_error, 1, false},
     {"queue[1].error_index", 0x160, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, queue_error_index, 1, false},
+    {"queue[1].fault_address_lo", 0x168, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, queue_fault_address_lo, 1, false},
+    {"queue[1].fault_address_hi", 0x16c, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, queue_fault_address_hi, 1, false},
     {"counters[0].value_lo", 0x200, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, counters_value_lo, 1, false},
     {"counters[0].value_hi", 0x204, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, counters_value_hi, 1, false},
     {"counters[1].value_lo", 0x208, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, counters_value_lo, 1, false},
@@ -134,10 +190,12 @@ inline constexpr register_info all_registers[] = {
     {"counters[11].value_hi", 0x25c, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, counters_value_hi, 1, false},
     {"counters[12].value_lo", 0x260, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, counters_value_lo, 1, false},
     {"counters[12].value_hi", 0x264, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, counters_value_hi, 1, false},
+    {"counters[13].value_lo", 0x268, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, counters_value_lo, 1, false},
+    {"counters[13].value_hi", 0x26c, 0x0, access::ro, true, 0x0, 0x0, 0x0, 0xffffffff, counters_value_hi, 1, false},
 };
 
 }  // namespace bank_tables
 
-inline constexpr block_info bank{"npu", window_bytes, bank_tables::all_registers, 53};
+inline constexpr block_info bank{"npu", window_bytes, bank_tables::all_registers, 69};
 
 }  // namespace dvp::gen::npu

@@ -2,8 +2,11 @@
 // Source: gen/spec/blocks/npu.json
 // Command: npugen generate --spec gen/spec --out build/generated
 //
-// NPU control and status registers. Two command queues of descriptors in memory, one interrupt line, and the
-// performance counters. All registers are 32 bits; other access sizes get a bus error.
+// NPU control and status registers. Two command queues of descriptors in memory, one interrupt line, the address
+// window, and the performance counters. All registers are 32 bits; other access sizes get a bus error. With a window
+// (window_size is not 0) every address the block uses in memory is a device address, one of the window's bytes from 0
+// on, and reaches the bus address that a map entry gives it; only the source of a stage descriptor is a bus address.
+// Without one a device address is the bus address.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +29,7 @@ enum class error_code : std::uint32_t {
   // An operand leaves the scratchpad.
   scratchpad_range = 3,
   // An access to memory was answered with an error response: a transfer, the write of a completion record, or the fetch
-  // of descriptors; error_index is then the first of the batch fetched.
+  // of descriptors; error_index is then the first of the batch fetched. fault_address has the access.
   bus_error = 4,
   // A wait distance reaches before the first descriptor of the queue.
   bad_dependency = 5,
@@ -35,6 +38,13 @@ enum class error_code : std::uint32_t {
   bad_queue = 6,
   // The two array implementations differ; the simulation stops with the coordinates.
   lockstep = 7,
+  // An access to a device address that no map entry covers, or beyond the window; it did not reach memory.
+  // fault_address has the first such byte.
+  window_fault = 8,
+  // The memory answered that it could not correct the data. fault_address has the access.
+  memory_error = 9,
+  // The check byte of the descriptor contradicts it: it was damaged on its way. Nothing of it was done.
+  bad_check = 10,
 };
 
 // The enumerator's own name; "unknown" for any other value.
@@ -56,6 +66,12 @@ constexpr const char* name_of(error_code value) {
       return "bad_queue";
     case error_code::lockstep:
       return "lockstep";
+    case error_code::window_fault:
+      return "window_fault";
+    case error_code::memory_error:
+      return "memory_error";
+    case error_code::bad_check:
+      return "bad_check";
   }
   return "unknown";
 }
@@ -91,6 +107,8 @@ enum class counter : std::uint32_t {
   bytes_written = 11,
   // Descriptors completed.
   descriptors = 12,
+  // Cycles in which the stage engine has a descriptor in work.
+  stage_busy = 13,
 };
 
 // The enumerator's own name; "unknown" for any other value.
@@ -122,6 +140,76 @@ constexpr const char* name_of(counter value) {
       return "bytes_written";
     case counter::descriptors:
       return "descriptors";
+    case counter::stage_busy:
+      return "stage_busy";
+  }
+  return "unknown";
+}
+
+// What a command does with the address window.
+enum class window_operation : std::uint32_t {
+  // Refused with bad_command.
+  none = 0,
+  // Entry window_entry, which must be free, gives the window_count pages from window_page on the bus addresses from
+  // window_bus on. Accesses find them when the command ends.
+  map = 1,
+  // Frees entry window_entry. Accesses fault from the write of the command on, those of descriptors under way as well.
+  unmap = 2,
+  // Makes what the CPU wrote to the window_count pages from window_page on, all mapped, visible to the block.
+  flush = 3,
+};
+
+// The enumerator's own name; "unknown" for any other value.
+constexpr const char* name_of(window_operation value) {
+  switch (value) {
+    case window_operation::none:
+      return "none";
+    case window_operation::map:
+      return "map";
+    case window_operation::unmap:
+      return "unmap";
+    case window_operation::flush:
+      return "flush";
+  }
+  return "unknown";
+}
+
+// How the last window command ended. One that breaks several rules has the first in this order: no_window, bad_command,
+// bad_entry, not_page_aligned, bad_range, overlap.
+enum class window_result : std::uint32_t {
+  // Done; also before the first command.
+  ok = 0,
+  // The block has no window.
+  no_window = 1,
+  // No such operation.
+  bad_command = 2,
+  // There is no such entry, or it is in use (map), or free (unmap).
+  bad_entry = 3,
+  // map: window_bus is no multiple of the page size.
+  not_page_aligned = 4,
+  // No pages, pages beyond the window, bus addresses that wrap (map), or pages not mapped (flush).
+  bad_range = 5,
+  // map: another entry has one of the pages.
+  overlap = 6,
+};
+
+// The enumerator's own name; "unknown" for any other value.
+constexpr const char* name_of(window_result value) {
+  switch (value) {
+    case window_result::ok:
+      return "ok";
+    case window_result::no_window:
+      return "no_window";
+    case window_result::bad_command:
+      return "bad_command";
+    case window_result::bad_entry:
+      return "bad_entry";
+    case window_result::not_page_aligned:
+      return "not_page_aligned";
+    case window_result::bad_range:
+      return "bad_range";
+    case window_result::overlap:
+      return "overlap";
   }
   return "unknown";
 }
@@ -176,8 +264,9 @@ inline constexpr std::uint32_t offset = 0x20;
 inline constexpr std::uint32_t reset = 0x0;
 // 1 lets the queues fetch descriptors.
 inline constexpr bit_field enable{0, 1};
-// Writing 1 drops all queued work and clears both queues with their ring registers, errors, counters and irq_status.
-// enable takes the value written along; the scratchpad keeps its bytes. Reads as 0.
+// Writing 1 drops all queued work and clears both queues with their ring registers, errors, counters and irq_status,
+// ends a window command under way and frees every map entry. enable takes the value written along; the scratchpad keeps
+// its bytes. Reads as 0.
 inline constexpr bit_field soft_reset{1, 1};
 }  // namespace control
 
@@ -200,6 +289,8 @@ inline constexpr std::uint32_t reset = 0x0;
 inline constexpr bit_field completion{0, 2};
 // Bit q: queue q stopped with an error.
 inline constexpr bit_field error{8, 2};
+// A window command ended or was refused with a result.
+inline constexpr bit_field window{16, 1};
 }  // namespace irq_status
 
 // Which causes raise the line.
@@ -210,7 +301,96 @@ inline constexpr std::uint32_t reset = 0x0;
 inline constexpr bit_field completion{0, 2};
 // Per queue.
 inline constexpr bit_field error{8, 2};
+// Of window commands.
+inline constexpr bit_field window{16, 1};
 }  // namespace irq_enable
+
+// Size of the address window, low half; 0 in both halves: no window.
+namespace window_size_lo {
+inline constexpr std::uint32_t offset = 0x30;
+inline constexpr std::uint32_t reset = 0x0;
+// Bits 31:0. Unit: byte.
+inline constexpr bit_field bytes{0, 32};
+}  // namespace window_size_lo
+
+// Size of the address window, high half.
+namespace window_size_hi {
+inline constexpr std::uint32_t offset = 0x34;
+inline constexpr std::uint32_t reset = 0x0;
+// Bits 63:32. Unit: byte.
+inline constexpr bit_field bytes{0, 32};
+}  // namespace window_size_hi
+
+// How the address window is divided; 0 without one.
+namespace window_geometry {
+inline constexpr std::uint32_t offset = 0x38;
+inline constexpr std::uint32_t reset = 0x0;
+// Map entries; each covers any number of consecutive pages.
+inline constexpr bit_field entries{0, 16};
+// Base-2 logarithm of the page size in bytes.
+inline constexpr bit_field page_shift{16, 8};
+}  // namespace window_geometry
+
+// Bus address of the first page, low half. The five operand registers count when window_command is written.
+namespace window_bus_lo {
+inline constexpr std::uint32_t offset = 0x40;
+inline constexpr std::uint32_t reset = 0x0;
+// Bits 31:0.
+inline constexpr bit_field address{0, 32};
+}  // namespace window_bus_lo
+
+// Bus address of the first page, high half.
+namespace window_bus_hi {
+inline constexpr std::uint32_t offset = 0x44;
+inline constexpr std::uint32_t reset = 0x0;
+// Bits 63:32.
+inline constexpr bit_field address{0, 32};
+}  // namespace window_bus_hi
+
+// First page in the window.
+namespace window_page {
+inline constexpr std::uint32_t offset = 0x48;
+inline constexpr std::uint32_t reset = 0x0;
+// Device address divided by the page size.
+inline constexpr bit_field index{0, 32};
+}  // namespace window_page
+
+// Length.
+namespace window_count {
+inline constexpr std::uint32_t offset = 0x4c;
+inline constexpr std::uint32_t reset = 0x0;
+// Pages, 1 or more.
+inline constexpr bit_field pages{0, 32};
+}  // namespace window_count
+
+// Which map entry.
+namespace window_entry {
+inline constexpr std::uint32_t offset = 0x50;
+inline constexpr std::uint32_t reset = 0x0;
+// 0 to window_geometry.entries - 1.
+inline constexpr bit_field index{0, 16};
+}  // namespace window_entry
+
+// Starts a command; works while the block is disabled too. Refused without effect, apart from window_status.refused,
+// while another one is under way.
+namespace window_command {
+inline constexpr std::uint32_t offset = 0x54;
+inline constexpr std::uint32_t reset = 0x0;
+// What to do. Values: window_operation.
+inline constexpr bit_field operation{0, 8};
+}  // namespace window_command
+
+// Of the last window command.
+namespace window_status {
+inline constexpr std::uint32_t offset = 0x58;
+inline constexpr std::uint32_t reset = 0x0;
+// 1 while it is under way.
+inline constexpr bit_field busy{0, 1};
+// 1 when, since it was accepted, another one was written and refused because the block was busy.
+inline constexpr bit_field refused{1, 1};
+// How it ended; valid while busy is 0. Values: window_result.
+inline constexpr bit_field result{8, 8};
+}  // namespace window_status
 
 // One command queue. Indices are running counts; the slot is index modulo size.
 namespace queue {
@@ -255,6 +435,8 @@ constexpr std::uint32_t at(std::uint32_t i) {
 }
 // Descriptors in the ring; a power of two.
 inline constexpr bit_field entries{0, 16};
+// 1: every descriptor carries a check byte, and one whose check byte contradicts it stops the queue with bad_check.
+inline constexpr bit_field check{16, 1};
 }  // namespace size
 
 // Doorbell: running count of descriptors written by software. A refused value stops the queue with bad_queue and is not
@@ -336,11 +518,38 @@ constexpr std::uint32_t at(std::uint32_t i) {
 inline constexpr bit_field index{0, 32};
 }  // namespace error_index
 
+// Address of the access that stopped the queue, low half; valid with the errors bus_error, window_fault and
+// memory_error, else 0.
+namespace fault_address_lo {
+// Within the element.
+inline constexpr std::uint32_t offset = 0x28;
+inline constexpr std::uint32_t reset = 0x0;
+// Within the block, for element i.
+constexpr std::uint32_t at(std::uint32_t i) {
+  return queue::offset + i * queue::stride + offset;
+}
+// Bits 31:0, as the block used it: a device address, or the bus address of a stage descriptor's source.
+inline constexpr bit_field address{0, 32};
+}  // namespace fault_address_lo
+
+// High half.
+namespace fault_address_hi {
+// Within the element.
+inline constexpr std::uint32_t offset = 0x2c;
+inline constexpr std::uint32_t reset = 0x0;
+// Within the block, for element i.
+constexpr std::uint32_t at(std::uint32_t i) {
+  return queue::offset + i * queue::stride + offset;
+}
+// Bits 63:32.
+inline constexpr bit_field address{0, 32};
+}  // namespace fault_address_hi
+
 }  // namespace queue
 
 // Performance counters, indexed by the enum counter; 64 bits each.
 namespace counters {
-inline constexpr std::uint32_t count = 13;
+inline constexpr std::uint32_t count = 14;
 inline constexpr std::uint32_t offset = 0x200;
 inline constexpr std::uint32_t stride = 0x8;
 

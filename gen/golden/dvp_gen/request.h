@@ -11,7 +11,7 @@
 namespace dvp::gen {
 
 // Version of these records.
-inline constexpr std::uint32_t request_version = 2U;
+inline constexpr std::uint32_t request_version = 3U;
 
 // Which decode loop runs.
 enum class decode_loop : std::uint16_t {
@@ -21,6 +21,9 @@ enum class decode_loop : std::uint16_t {
   fast_dllm_v1 = 2,
   // Fast-dLLM v2: block-causal with prefix cache, threshold.
   fast_dllm_v2 = 3,
+  // No decode: measures forwards over the prompt and writes their times into the latency entries, whose rows say what
+  // to measure. For bidirectional models.
+  profile = 4,
 };
 
 // The enumerator's own name; "unknown" for any other value.
@@ -32,6 +35,8 @@ constexpr const char* name_of(decode_loop value) {
       return "fast_dllm_v1";
     case decode_loop::fast_dllm_v2:
       return "fast_dllm_v2";
+    case decode_loop::profile:
+      return "profile";
   }
   return "unknown";
 }
@@ -56,6 +61,95 @@ constexpr const char* name_of(cache_mode value) {
       return "prefix";
     case cache_mode::dual:
       return "dual";
+  }
+  return "unknown";
+}
+
+// Who computes the forwards.
+enum class forward_engine : std::uint16_t {
+  // The NPU.
+  npu = 0,
+  // The CPU, with the same arithmetic and the same results; the NPU stays off.
+  cpu = 1,
+};
+
+// The enumerator's own name; "unknown" for any other value.
+constexpr const char* name_of(forward_engine value) {
+  switch (value) {
+    case forward_engine::npu:
+      return "npu";
+    case forward_engine::cpu:
+      return "cpu";
+  }
+  return "unknown";
+}
+
+// How buffers get into the NPU's address window.
+enum class swap_policy : std::uint16_t {
+  // Everything is mapped once; for an NPU without a window, or one that holds all.
+  none = 0,
+  // Mapped before each operator, unmapped after it.
+  naive = 1,
+  // Kept mapped until their space or entry is needed; the least recently used goes first.
+  lru = 2,
+  // By a plan made before the first forward: hot buffers stay, the others are copied into a double buffer while the NPU
+  // computes.
+  somr = 3,
+};
+
+// The enumerator's own name; "unknown" for any other value.
+constexpr const char* name_of(swap_policy value) {
+  switch (value) {
+    case swap_policy::none:
+      return "none";
+    case swap_policy::naive:
+      return "naive";
+    case swap_policy::lru:
+      return "lru";
+    case swap_policy::somr:
+      return "somr";
+  }
+  return "unknown";
+}
+
+// Which visible tokens the CPU path revises first.
+enum class revision_choice : std::uint16_t {
+  // Never revised, then least recently revised.
+  oldest = 0,
+  // Least confident.
+  low_confidence = 1,
+};
+
+// The enumerator's own name; "unknown" for any other value.
+constexpr const char* name_of(revision_choice value) {
+  switch (value) {
+    case revision_choice::oldest:
+      return "oldest";
+    case revision_choice::low_confidence:
+      return "low_confidence";
+  }
+  return "unknown";
+}
+
+// How a buffer of the swap plan is in the window.
+enum class residence : std::uint16_t {
+  // Mapped for the whole run.
+  pinned = 0,
+  // Copied into a part of the window before its operator.
+  staged = 1,
+  // Mapped for its operator.
+  mapped = 2,
+};
+
+// The enumerator's own name; "unknown" for any other value.
+constexpr const char* name_of(residence value) {
+  switch (value) {
+    case residence::pinned:
+      return "pinned";
+    case residence::staged:
+      return "staged";
+    case residence::mapped:
+      return "mapped";
   }
   return "unknown";
 }
@@ -98,6 +192,9 @@ inline constexpr std::uint16_t stop_at_end = 0x4;
 // fast_dllm_v1 with a cache: compute all keys and values again before every step. The tokens are then those of cache
 // mode none, at a higher cost; for checks.
 inline constexpr std::uint16_t clear_cache = 0x8;
+// The next forward waits for the revisions of the last one: what is decided then depends on no time, at the price of an
+// idle NPU. Without it a revision lands at the first step boundary after it is done.
+inline constexpr std::uint16_t revision_wait = 0x10;
 }  // namespace request_flag
 
 // How a decode ended; also the mailbox finish code.
@@ -110,7 +207,8 @@ enum class result_code : std::uint16_t {
   bad_image = 2,
   // Prompt and answer do not fit the context or the buffers.
   too_long = 3,
-  // A queue of the NPU stopped; npu_error and npu_error_index say why.
+  // A queue of the NPU stopped; npu_error and npu_error_index say why. npu_error none: a completion record contradicted
+  // the queue's head.
   npu_error = 4,
   // The schedules of this model need more scratchpad than there is.
   scratchpad_too_small = 5,
@@ -118,6 +216,16 @@ enum class result_code : std::uint16_t {
   npu_absent = 6,
   // The NPU made no progress within the watch-dog time.
   npu_timeout = 7,
+  // A swap policy finds no room in the address window; plan_shortage, plan_operator, plan_layer and plan_bytes say for
+  // what and how much it needs.
+  window_too_small = 8,
+  // The NPU read or wrote memory that reported an error ECC could not correct.
+  memory_error = 9,
+  // A revision would have changed a stable token: the firmware's own bookkeeping is broken.
+  stable_write = 10,
+  // The address window refused a command of the firmware, or a forward asked for what its swap policy did not expect:
+  // the firmware's own bookkeeping is broken.
+  window_error = 11,
 };
 
 // The enumerator's own name; "unknown" for any other value.
@@ -139,6 +247,51 @@ constexpr const char* name_of(result_code value) {
       return "npu_absent";
     case result_code::npu_timeout:
       return "npu_timeout";
+    case result_code::window_too_small:
+      return "window_too_small";
+    case result_code::memory_error:
+      return "memory_error";
+    case result_code::stable_write:
+      return "stable_write";
+    case result_code::window_error:
+      return "window_error";
+  }
+  return "unknown";
+}
+
+// Why a request ended with window_too_small.
+enum class window_shortage : std::uint16_t {
+  // It did not.
+  none = 0,
+  // plan_operator needs plan_bytes at once, in its smallest pieces, with what is always in the window.
+  operands = 1,
+  // All must be in the window at once, plan_bytes of it: policy none, or somr when its staging area would take more
+  // than it saves. plan_operator is the first of a forward that finds no room; none: what every operator needs finds
+  // none.
+  everything = 2,
+  // There are too few map entries.
+  entries = 3,
+  // More runs of pages than the firmware keeps, 256.
+  runs = 4,
+  // The work buffer has no room for the staging area.
+  work_buffer = 5,
+};
+
+// The enumerator's own name; "unknown" for any other value.
+constexpr const char* name_of(window_shortage value) {
+  switch (value) {
+    case window_shortage::none:
+      return "none";
+    case window_shortage::operands:
+      return "operands";
+    case window_shortage::everything:
+      return "everything";
+    case window_shortage::entries:
+      return "entries";
+    case window_shortage::runs:
+      return "runs";
+    case window_shortage::work_buffer:
+      return "work_buffer";
   }
   return "unknown";
 }
@@ -190,7 +343,7 @@ struct request_record {
   std::uint32_t tokens_capacity = 0;
   // Length of the prompt, 1 or more.
   std::uint32_t prompt_tokens = 0;
-  // Most tokens to generate; llada, fast_dllm_v1: exactly, a multiple of block_length.
+  // Most tokens to generate; llada, fast_dllm_v1: exactly, a multiple of block_length; profile: 0.
   std::uint32_t generate_tokens = 0;
   // Tokens per block; at most 64.
   std::uint32_t block_length = 0;
@@ -220,13 +373,15 @@ struct request_record {
   std::uint32_t watchdog_us = 0;
   // Rows of the window worked on at a time, at most 256; 0: firmware's choice.
   std::uint32_t row_tile = 0;
-  // Drafts: latency_entry records, how long a forward takes by its rows; read before the first forward. Unit: byte.
+  // Drafts: latency_entry records, how long a forward takes by its rows; read before the first forward, by profile
+  // written. Unit: byte.
   std::uint64_t latency_address = 0;
   // How many, at most 64; 0: time rises with every row_tile rows.
   std::uint32_t latency_entries = 0;
   // fast_dllm_v1: cache mode; else none.
   cache_mode cache{};
-  // llada: count; fast_dllm_v1: any; fast_dllm_v2: threshold or factor.
+  // llada: count; fast_dllm_v1: any; fast_dllm_v2: threshold or factor. With a visibility it must be one of these and
+  // decides nothing: visibility and stability do.
   commit_rule rule{};
   // Rule factor: how much may be in doubt together.
   float factor = 0.0F;
@@ -241,10 +396,36 @@ struct request_record {
   std::uint32_t draft_look_ahead = 0;
   // Drafts: keep predictions above this confidence.
   float draft_threshold = 0.0F;
+  // Who computes the forwards.
+  forward_engine engine{};
+  // How buffers get into the NPU's address window; none for an NPU without one. The engine cpu ignores it.
+  swap_policy swap{};
+  // Revision: which tokens first.
+  revision_choice revision_order{};
+  // How often a forward that failed on the NPU is tried again, each; at most 100.
+  std::uint16_t retries = 0;
+  // Staged stabilisation, cache mode dual: a mask becomes a visible token at this confidence; 0: off, tokens are final
+  // at once.
+  float visibility = 0.0F;
+  // Staged stabilisation: a visible token becomes stable at this confidence.
+  float stability = 0.0F;
+  // Staged stabilisation: most tokens that the CPU revises at a time, at most 16; 0: none.
+  std::uint32_t revisions = 0;
+  // Revision: first layer whose keys and values are replaced.
+  std::uint32_t refresh_first_layer = 0;
+  // Revision: how many layers; 0: all from the first on.
+  std::uint32_t refresh_layers = 0;
+  // Revision: most steps, after the last mask is gone, in which visible tokens are revised; fewer when all are stable,
+  // or when none changed while each of those below the stability was revised once; at most 64.
+  std::uint32_t sweep_steps = 0;
+  // Where the swap plan is written: swap_plan_entry records; 8-byte aligned. Unit: byte.
+  std::uint64_t plan_address = 0;
+  // Room for so many; 0: it is not written.
+  std::uint32_t plan_entries = 0;
   // 0.
-  std::uint32_t unused[8]{};
+  std::uint32_t unused[13]{};
 };
-static_assert(sizeof(request_record) == 192);
+static_assert(sizeof(request_record) == 256);
 static_assert(offsetof(request_record, version) == 0);
 static_assert(offsetof(request_record, loop) == 4);
 static_assert(offsetof(request_record, flags) == 6);
@@ -277,7 +458,19 @@ static_assert(offsetof(request_record, edit_steps) == 144);
 static_assert(offsetof(request_record, draft_trigger) == 148);
 static_assert(offsetof(request_record, draft_look_ahead) == 152);
 static_assert(offsetof(request_record, draft_threshold) == 156);
-static_assert(offsetof(request_record, unused) == 160);
+static_assert(offsetof(request_record, engine) == 160);
+static_assert(offsetof(request_record, swap) == 162);
+static_assert(offsetof(request_record, revision_order) == 164);
+static_assert(offsetof(request_record, retries) == 166);
+static_assert(offsetof(request_record, visibility) == 168);
+static_assert(offsetof(request_record, stability) == 172);
+static_assert(offsetof(request_record, revisions) == 176);
+static_assert(offsetof(request_record, refresh_first_layer) == 180);
+static_assert(offsetof(request_record, refresh_layers) == 184);
+static_assert(offsetof(request_record, sweep_steps) == 188);
+static_assert(offsetof(request_record, plan_address) == 192);
+static_assert(offsetof(request_record, plan_entries) == 200);
+static_assert(offsetof(request_record, unused) == 204);
 
 // A bucket of the latency table: forwards of more rows than the entry before and at most this many take this long. Rows
 // rise, times do not fall.
@@ -291,13 +484,46 @@ static_assert(sizeof(latency_entry) == 8);
 static_assert(offsetof(latency_entry, rows) == 0);
 static_assert(offsetof(latency_entry, ns) == 4);
 
+// One buffer of the swap plan during one operator of a forward, in the order of the operators; pinned buffers come
+// first, once.
+struct swap_plan_entry {
+  // Where the buffer is in main memory. Unit: byte.
+  std::uint64_t bus_address = 0;
+  // Where the NPU finds it. Unit: byte.
+  std::uint64_t device_address = 0;
+  // Its size. Unit: byte.
+  std::uint64_t bytes = 0;
+  // Running number of the operator in the forward; 0 for pinned buffers.
+  std::uint32_t operator_index = 0;
+  // The operator, an operator_label; none for pinned buffers.
+  std::uint16_t operator_name = 0;
+  // Its layer.
+  std::uint16_t layer = 0;
+  // How it is in the window.
+  residence how{};
+  // staged: which half of the double buffer; 0 for ffn_down, which has an area of its own.
+  std::uint16_t half = 0;
+  // 0.
+  std::uint32_t unused[3]{};
+};
+static_assert(sizeof(swap_plan_entry) == 48);
+static_assert(offsetof(swap_plan_entry, bus_address) == 0);
+static_assert(offsetof(swap_plan_entry, device_address) == 8);
+static_assert(offsetof(swap_plan_entry, bytes) == 16);
+static_assert(offsetof(swap_plan_entry, operator_index) == 24);
+static_assert(offsetof(swap_plan_entry, operator_name) == 28);
+static_assert(offsetof(swap_plan_entry, layer) == 30);
+static_assert(offsetof(swap_plan_entry, how) == 32);
+static_assert(offsetof(swap_plan_entry, half) == 34);
+static_assert(offsetof(swap_plan_entry, unused) == 36);
+
 // How it ended and what it took.
 struct result_record {
   // 0 is success.
   result_code code{};
   // 0.
   std::uint16_t unused0 = 0;
-  // npu.error_code with code npu_error.
+  // npu.error_code with code npu_error or memory_error.
   std::uint32_t npu_error = 0;
   // Running index of the descriptor.
   std::uint32_t npu_error_index = 0;
@@ -315,7 +541,7 @@ struct result_record {
   std::uint32_t blocks = 0;
   // NPU descriptors issued.
   std::uint32_t descriptors = 0;
-  // FNV-1a over every (forward, position, token) committed or edited, in order.
+  // FNV-1a over every (forward, position, token) committed, edited or replaced by a revision, in order.
   std::uint64_t state_hash = 0;
   // Predictions for later blocks that were kept.
   std::uint32_t drafts_offered = 0;
@@ -325,10 +551,62 @@ struct result_record {
   std::uint32_t drafts_rejected = 0;
   // Tokens replaced by editing.
   std::uint32_t edits = 0;
+  // Staged stabilisation: masks that became visible tokens.
+  std::uint32_t made_visible = 0;
+  // Staged stabilisation: visible tokens that became stable.
+  std::uint32_t made_stable = 0;
+  // Revisions that the CPU path began.
+  std::uint32_t revisions_picked = 0;
+  // Of these, landed.
+  std::uint32_t revisions_applied = 0;
+  // Of these, with another token.
+  std::uint32_t revisions_replaced = 0;
+  // Revisions that came back outdated and were dropped.
+  std::uint32_t revisions_dropped = 0;
+  // Forwards that failed on the NPU and were tried again.
+  std::uint32_t retried = 0;
+  // Completions found by looking, after an interrupt that did not come.
+  std::uint32_t lost_interrupts = 0;
+  // FNV-1a over every state transition and revision target, in order; 0 without staged stabilisation.
+  std::uint64_t revision_hash = 0;
+  // With npu_error or memory_error: address of the access that failed; with a window the device address, except of what
+  // a stage command reads: the bus address. 0: none. Unit: byte.
+  std::uint64_t fault_address = 0;
+  // Buffers mapped into the window.
+  std::uint32_t map_calls = 0;
+  // Buffers unmapped.
+  std::uint32_t unmap_calls = 0;
+  // Pages of them.
+  std::uint32_t pages_mapped = 0;
+  // Entries of the swap plan, whether there was room for them or not.
+  std::uint32_t plan_length = 0;
+  // Bytes copied into the window's double buffer. Unit: byte.
+  std::uint64_t bytes_staged = 0;
+  // Time the CPU waited for maps, unmaps and flushes. Unit: ns.
+  std::uint64_t mapping_ns = 0;
+  // Time that step boundaries waited for the CPU path: behind a forward for a job of another hart, in a sweep step for
+  // any. What one hart does while a forward runs is not told apart and counts 0, even if the forward ends first. Unit:
+  // ns.
+  std::uint64_t revision_wait_ns = 0;
+  // Rows that the CPU path worked on, over its forwards.
+  std::uint32_t revision_rows = 0;
+  // Steps during which the CPU path worked: forwards, and sweep steps.
+  std::uint32_t revision_steps = 0;
+  // With window_too_small: the operator, an operator_label.
+  std::uint16_t plan_operator = 0;
+  // With window_too_small: its layer.
+  std::uint16_t plan_layer = 0;
+  // With window_too_small: what there is too little of.
+  window_shortage plan_shortage{};
   // 0.
-  std::uint32_t unused[8]{};
+  std::uint16_t unused1 = 0;
+  // With window_too_small: bytes the window would have to have; no more than it has when bytes are not what is short.
+  // Unit: byte.
+  std::uint64_t plan_bytes = 0;
+  // 0.
+  std::uint32_t unused[4]{};
 };
-static_assert(sizeof(result_record) == 96);
+static_assert(sizeof(result_record) == 192);
 static_assert(offsetof(result_record, code) == 0);
 static_assert(offsetof(result_record, unused0) == 2);
 static_assert(offsetof(result_record, npu_error) == 4);
@@ -345,7 +623,31 @@ static_assert(offsetof(result_record, drafts_offered) == 48);
 static_assert(offsetof(result_record, drafts_accepted) == 52);
 static_assert(offsetof(result_record, drafts_rejected) == 56);
 static_assert(offsetof(result_record, edits) == 60);
-static_assert(offsetof(result_record, unused) == 64);
+static_assert(offsetof(result_record, made_visible) == 64);
+static_assert(offsetof(result_record, made_stable) == 68);
+static_assert(offsetof(result_record, revisions_picked) == 72);
+static_assert(offsetof(result_record, revisions_applied) == 76);
+static_assert(offsetof(result_record, revisions_replaced) == 80);
+static_assert(offsetof(result_record, revisions_dropped) == 84);
+static_assert(offsetof(result_record, retried) == 88);
+static_assert(offsetof(result_record, lost_interrupts) == 92);
+static_assert(offsetof(result_record, revision_hash) == 96);
+static_assert(offsetof(result_record, fault_address) == 104);
+static_assert(offsetof(result_record, map_calls) == 112);
+static_assert(offsetof(result_record, unmap_calls) == 116);
+static_assert(offsetof(result_record, pages_mapped) == 120);
+static_assert(offsetof(result_record, plan_length) == 124);
+static_assert(offsetof(result_record, bytes_staged) == 128);
+static_assert(offsetof(result_record, mapping_ns) == 136);
+static_assert(offsetof(result_record, revision_wait_ns) == 144);
+static_assert(offsetof(result_record, revision_rows) == 152);
+static_assert(offsetof(result_record, revision_steps) == 156);
+static_assert(offsetof(result_record, plan_operator) == 160);
+static_assert(offsetof(result_record, plan_layer) == 162);
+static_assert(offsetof(result_record, plan_shortage) == 164);
+static_assert(offsetof(result_record, unused1) == 166);
+static_assert(offsetof(result_record, plan_bytes) == 168);
+static_assert(offsetof(result_record, unused) == 176);
 
 // Event for the host.
 struct progress_record {

@@ -2,8 +2,11 @@
 // Source: gen/spec/blocks/npu.json
 // Command: npugen generate --spec gen/spec --out build/generated
 //
-// NPU control and status registers. Two command queues of descriptors in memory, one interrupt line, and the
-// performance counters. All registers are 32 bits; other access sizes get a bus error.
+// NPU control and status registers. Two command queues of descriptors in memory, one interrupt line, the address
+// window, and the performance counters. All registers are 32 bits; other access sizes get a bus error. With a window
+// (window_size is not 0) every address the block uses in memory is a device address, one of the window's bytes from 0
+// on, and reaches the bus address that a map entry gives it; only the source of a stage descriptor is a bus address.
+// Without one a device address is the bus address.
 //
 // Access port: an access takes place in each cycle with valid_i high; there is no back-pressure. address_i is a byte
 // offset into the window. rdata_o and error_o belong to the access of the cycle before; rdata_o is 0 after a write, an
@@ -48,15 +51,42 @@ module npu_regs (
   input  logic [1:0] irq_status_completion_set_i,
   output logic [1:0] irq_status_error_o,
   input  logic [1:0] irq_status_error_set_i,
+  output logic irq_status_window_o,
+  input  logic irq_status_window_set_i,
   output logic irq_status_write_o,
   output logic [1:0] irq_enable_completion_o,
   output logic [1:0] irq_enable_error_o,
+  output logic irq_enable_window_o,
   output logic irq_enable_write_o,
+  input  logic [31:0] window_size_lo_bytes_i,
+  output logic window_size_lo_read_o,
+  input  logic [31:0] window_size_hi_bytes_i,
+  output logic window_size_hi_read_o,
+  input  logic [15:0] window_geometry_entries_i,
+  input  logic [7:0] window_geometry_page_shift_i,
+  output logic window_geometry_read_o,
+  output logic [31:0] window_bus_lo_address_o,
+  output logic window_bus_lo_write_o,
+  output logic [31:0] window_bus_hi_address_o,
+  output logic window_bus_hi_write_o,
+  output logic [31:0] window_page_index_o,
+  output logic window_page_write_o,
+  output logic [31:0] window_count_pages_o,
+  output logic window_count_write_o,
+  output logic [15:0] window_entry_index_o,
+  output logic window_entry_write_o,
+  output logic [7:0] window_command_operation_o,
+  output logic window_command_write_o,
+  input  logic window_status_busy_i,
+  input  logic window_status_refused_i,
+  input  logic [7:0] window_status_result_i,
+  output logic window_status_read_o,
   output logic [63:0] queue_base_lo_address_o,
   output logic [1:0] queue_base_lo_write_o,
   output logic [63:0] queue_base_hi_address_o,
   output logic [1:0] queue_base_hi_write_o,
   output logic [31:0] queue_size_entries_o,
+  output logic [1:0] queue_size_check_o,
   output logic [1:0] queue_size_write_o,
   output logic [63:0] queue_tail_index_o,
   output logic [1:0] queue_tail_write_o,
@@ -70,10 +100,14 @@ module npu_regs (
   output logic [1:0] queue_error_read_o,
   input  logic [63:0] queue_error_index_index_i,
   output logic [1:0] queue_error_index_read_o,
-  input  logic [415:0] counters_value_lo_value_i,
-  output logic [12:0] counters_value_lo_read_o,
-  input  logic [415:0] counters_value_hi_value_i,
-  output logic [12:0] counters_value_hi_read_o
+  input  logic [63:0] queue_fault_address_lo_address_i,
+  output logic [1:0] queue_fault_address_lo_read_o,
+  input  logic [63:0] queue_fault_address_hi_address_i,
+  output logic [1:0] queue_fault_address_hi_read_o,
+  input  logic [447:0] counters_value_lo_value_i,
+  output logic [13:0] counters_value_lo_read_o,
+  input  logic [447:0] counters_value_hi_value_i,
+  output logic [13:0] counters_value_hi_read_o
 );
 
   assign capability_read_o = valid_i && !write_i && address_i == 12'h4;
@@ -94,6 +128,32 @@ module npu_regs (
 
   logic irq_enable_write;
   assign irq_enable_write = valid_i && write_i && address_i == 12'h2c;
+
+  assign window_size_lo_read_o = valid_i && !write_i && address_i == 12'h30;
+
+  assign window_size_hi_read_o = valid_i && !write_i && address_i == 12'h34;
+
+  assign window_geometry_read_o = valid_i && !write_i && address_i == 12'h38;
+
+  logic window_bus_lo_write;
+  assign window_bus_lo_write = valid_i && write_i && address_i == 12'h40;
+
+  logic window_bus_hi_write;
+  assign window_bus_hi_write = valid_i && write_i && address_i == 12'h44;
+
+  logic window_page_write;
+  assign window_page_write = valid_i && write_i && address_i == 12'h48;
+
+  logic window_count_write;
+  assign window_count_write = valid_i && write_i && address_i == 12'h4c;
+
+  logic window_entry_write;
+  assign window_entry_write = valid_i && write_i && address_i == 12'h50;
+
+  logic window_command_write;
+  assign window_command_write = valid_i && write_i && address_i == 12'h54;
+
+  assign window_status_read_o = valid_i && !write_i && address_i == 12'h58;
 
   logic [1:0] queue_base_lo_write;
   assign queue_base_lo_write[0] = valid_i && write_i && address_i == 12'h100;
@@ -128,6 +188,12 @@ module npu_regs (
   assign queue_error_index_read_o[0] = valid_i && !write_i && address_i == 12'h120;
   assign queue_error_index_read_o[1] = valid_i && !write_i && address_i == 12'h160;
 
+  assign queue_fault_address_lo_read_o[0] = valid_i && !write_i && address_i == 12'h128;
+  assign queue_fault_address_lo_read_o[1] = valid_i && !write_i && address_i == 12'h168;
+
+  assign queue_fault_address_hi_read_o[0] = valid_i && !write_i && address_i == 12'h12c;
+  assign queue_fault_address_hi_read_o[1] = valid_i && !write_i && address_i == 12'h16c;
+
   assign counters_value_lo_read_o[0] = valid_i && !write_i && address_i == 12'h200;
   assign counters_value_lo_read_o[1] = valid_i && !write_i && address_i == 12'h208;
   assign counters_value_lo_read_o[2] = valid_i && !write_i && address_i == 12'h210;
@@ -141,6 +207,7 @@ module npu_regs (
   assign counters_value_lo_read_o[10] = valid_i && !write_i && address_i == 12'h250;
   assign counters_value_lo_read_o[11] = valid_i && !write_i && address_i == 12'h258;
   assign counters_value_lo_read_o[12] = valid_i && !write_i && address_i == 12'h260;
+  assign counters_value_lo_read_o[13] = valid_i && !write_i && address_i == 12'h268;
 
   assign counters_value_hi_read_o[0] = valid_i && !write_i && address_i == 12'h204;
   assign counters_value_hi_read_o[1] = valid_i && !write_i && address_i == 12'h20c;
@@ -155,6 +222,7 @@ module npu_regs (
   assign counters_value_hi_read_o[10] = valid_i && !write_i && address_i == 12'h254;
   assign counters_value_hi_read_o[11] = valid_i && !write_i && address_i == 12'h25c;
   assign counters_value_hi_read_o[12] = valid_i && !write_i && address_i == 12'h264;
+  assign counters_value_hi_read_o[13] = valid_i && !write_i && address_i == 12'h26c;
 
   // control: Block control.
   always_ff @(posedge clk_i) begin
@@ -175,10 +243,12 @@ module npu_regs (
       irq_status_write_o <= 1'h0;
       irq_status_completion_o <= 2'h0;
       irq_status_error_o <= 2'h0;
+      irq_status_window_o <= 1'h0;
     end else begin
       irq_status_write_o <= irq_status_write;
       irq_status_completion_o <= (irq_status_completion_o & ~({2{irq_status_write}} & wdata_i[1:0])) | irq_status_completion_set_i;
       irq_status_error_o <= (irq_status_error_o & ~({2{irq_status_write}} & wdata_i[9:8])) | irq_status_error_set_i;
+      irq_status_window_o <= (irq_status_window_o & ~({1{irq_status_write}} & wdata_i[16])) | irq_status_window_set_i;
     end
   end
 
@@ -188,10 +258,80 @@ module npu_regs (
       irq_enable_write_o <= 1'h0;
       irq_enable_completion_o <= 2'h0;
       irq_enable_error_o <= 2'h0;
+      irq_enable_window_o <= 1'h0;
     end else begin
       irq_enable_write_o <= irq_enable_write;
       if (irq_enable_write) irq_enable_completion_o <= wdata_i[1:0];
       if (irq_enable_write) irq_enable_error_o <= wdata_i[9:8];
+      if (irq_enable_write) irq_enable_window_o <= wdata_i[16];
+    end
+  end
+
+  // window_bus_lo: Bus address of the first page, low half. The five operand registers count when window_command is
+  // written.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      window_bus_lo_write_o <= 1'h0;
+      window_bus_lo_address_o <= 32'h0;
+    end else begin
+      window_bus_lo_write_o <= window_bus_lo_write;
+      if (window_bus_lo_write) window_bus_lo_address_o <= wdata_i[31:0];
+    end
+  end
+
+  // window_bus_hi: Bus address of the first page, high half.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      window_bus_hi_write_o <= 1'h0;
+      window_bus_hi_address_o <= 32'h0;
+    end else begin
+      window_bus_hi_write_o <= window_bus_hi_write;
+      if (window_bus_hi_write) window_bus_hi_address_o <= wdata_i[31:0];
+    end
+  end
+
+  // window_page: First page in the window.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      window_page_write_o <= 1'h0;
+      window_page_index_o <= 32'h0;
+    end else begin
+      window_page_write_o <= window_page_write;
+      if (window_page_write) window_page_index_o <= wdata_i[31:0];
+    end
+  end
+
+  // window_count: Length.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      window_count_write_o <= 1'h0;
+      window_count_pages_o <= 32'h0;
+    end else begin
+      window_count_write_o <= window_count_write;
+      if (window_count_write) window_count_pages_o <= wdata_i[31:0];
+    end
+  end
+
+  // window_entry: Which map entry.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      window_entry_write_o <= 1'h0;
+      window_entry_index_o <= 16'h0;
+    end else begin
+      window_entry_write_o <= window_entry_write;
+      if (window_entry_write) window_entry_index_o <= wdata_i[15:0];
+    end
+  end
+
+  // window_command: Starts a command; works while the block is disabled too. Refused without effect, apart from
+  // window_status.refused, while another one is under way.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      window_command_write_o <= 1'h0;
+      window_command_operation_o <= 8'h0;
+    end else begin
+      window_command_write_o <= window_command_write;
+      if (window_command_write) window_command_operation_o <= wdata_i[7:0];
     end
   end
 
@@ -224,10 +364,13 @@ module npu_regs (
     if (!rst_ni) begin
       queue_size_write_o <= 2'h0;
       queue_size_entries_o <= {2{16'h0}};
+      queue_size_check_o <= {2{1'h0}};
     end else begin
       queue_size_write_o <= queue_size_write;
       if (queue_size_write[0]) queue_size_entries_o[15:0] <= wdata_i[15:0];
       if (queue_size_write[1]) queue_size_entries_o[31:16] <= wdata_i[15:0];
+      if (queue_size_write[0]) queue_size_check_o[0] <= wdata_i[16];
+      if (queue_size_write[1]) queue_size_check_o[1] <= wdata_i[16];
     end
   end
 
@@ -303,14 +446,36 @@ module npu_regs (
             if (write_i) error_o <= 1'b1;
             else rdata_o <= {30'h0, status_error_i, status_busy_i};
           end
-          12'h28: if (!write_i) rdata_o <= {22'h0, irq_status_error_o, 6'h0, irq_status_completion_o};
-          12'h2c: if (!write_i) rdata_o <= {22'h0, irq_enable_error_o, 6'h0, irq_enable_completion_o};
+          12'h28: if (!write_i) rdata_o <= {15'h0, irq_status_window_o, 6'h0, irq_status_error_o, 6'h0, irq_status_completion_o};
+          12'h2c: if (!write_i) rdata_o <= {15'h0, irq_enable_window_o, 6'h0, irq_enable_error_o, 6'h0, irq_enable_completion_o};
+          12'h30: begin
+            if (write_i) error_o <= 1'b1;
+            else rdata_o <= {window_size_lo_bytes_i};
+          end
+          12'h34: begin
+            if (write_i) error_o <= 1'b1;
+            else rdata_o <= {window_size_hi_bytes_i};
+          end
+          12'h38: begin
+            if (write_i) error_o <= 1'b1;
+            else rdata_o <= {8'h0, window_geometry_page_shift_i, window_geometry_entries_i};
+          end
+          12'h40: if (!write_i) rdata_o <= {window_bus_lo_address_o};
+          12'h44: if (!write_i) rdata_o <= {window_bus_hi_address_o};
+          12'h48: if (!write_i) rdata_o <= {window_page_index_o};
+          12'h4c: if (!write_i) rdata_o <= {window_count_pages_o};
+          12'h50: if (!write_i) rdata_o <= {16'h0, window_entry_index_o};
+          12'h54: error_o <= !write_i;
+          12'h58: begin
+            if (write_i) error_o <= 1'b1;
+            else rdata_o <= {16'h0, window_status_result_i, 6'h0, window_status_refused_i, window_status_busy_i};
+          end
           12'h100: if (!write_i) rdata_o <= {queue_base_lo_address_o[31:0]};
           12'h140: if (!write_i) rdata_o <= {queue_base_lo_address_o[63:32]};
           12'h104: if (!write_i) rdata_o <= {queue_base_hi_address_o[31:0]};
           12'h144: if (!write_i) rdata_o <= {queue_base_hi_address_o[63:32]};
-          12'h108: if (!write_i) rdata_o <= {16'h0, queue_size_entries_o[15:0]};
-          12'h148: if (!write_i) rdata_o <= {16'h0, queue_size_entries_o[31:16]};
+          12'h108: if (!write_i) rdata_o <= {15'h0, queue_size_check_o[0], queue_size_entries_o[15:0]};
+          12'h148: if (!write_i) rdata_o <= {15'h0, queue_size_check_o[1], queue_size_entries_o[31:16]};
           12'h10c: if (!write_i) rdata_o <= {queue_tail_index_o[31:0]};
           12'h14c: if (!write_i) rdata_o <= {queue_tail_index_o[63:32]};
           12'h110: begin
@@ -340,6 +505,22 @@ module npu_regs (
           12'h160: begin
             if (write_i) error_o <= 1'b1;
             else rdata_o <= {queue_error_index_index_i[63:32]};
+          end
+          12'h128: begin
+            if (write_i) error_o <= 1'b1;
+            else rdata_o <= {queue_fault_address_lo_address_i[31:0]};
+          end
+          12'h168: begin
+            if (write_i) error_o <= 1'b1;
+            else rdata_o <= {queue_fault_address_lo_address_i[63:32]};
+          end
+          12'h12c: begin
+            if (write_i) error_o <= 1'b1;
+            else rdata_o <= {queue_fault_address_hi_address_i[31:0]};
+          end
+          12'h16c: begin
+            if (write_i) error_o <= 1'b1;
+            else rdata_o <= {queue_fault_address_hi_address_i[63:32]};
           end
           12'h200: begin
             if (write_i) error_o <= 1'b1;
@@ -393,6 +574,10 @@ module npu_regs (
             if (write_i) error_o <= 1'b1;
             else rdata_o <= {counters_value_lo_value_i[415:384]};
           end
+          12'h268: begin
+            if (write_i) error_o <= 1'b1;
+            else rdata_o <= {counters_value_lo_value_i[447:416]};
+          end
           12'h204: begin
             if (write_i) error_o <= 1'b1;
             else rdata_o <= {counters_value_hi_value_i[31:0]};
@@ -444,6 +629,10 @@ module npu_regs (
           12'h264: begin
             if (write_i) error_o <= 1'b1;
             else rdata_o <= {counters_value_hi_value_i[415:384]};
+          end
+          12'h26c: begin
+            if (write_i) error_o <= 1'b1;
+            else rdata_o <= {counters_value_hi_value_i[447:416]};
           end
           default: error_o <= 1'b1;
         endcase

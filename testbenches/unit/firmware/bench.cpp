@@ -26,7 +26,7 @@ bench::bench(tiny_model& model, const functional_options& options, std::span<con
   r.tokens_address = take(std::uint64_t{4} * capacity);
   r.kv_bytes = 1u << 20;
   r.kv_address = take(r.kv_bytes);
-  r.work_bytes = 1u << 18;
+  r.work_bytes = 1u << 20;
   r.work_address = take(r.work_bytes);
   r.result_address = take(sizeof(gen::result_record));
   r.progress_address = take(sizeof(gen::progress_record));

@@ -29,8 +29,9 @@ constexpr std::uint32_t causes = 0x101;
 constexpr std::uint64_t plic = 0x0c00'0000;
 constexpr std::uint64_t enables = plic + 0x2000, threshold = plic + 0x20'0000, claim = plic + 0x20'0004;
 constexpr std::uint32_t npu_source = 1, mailbox_source = 2;
-constexpr std::uint64_t ring = 0x1'8000'0000;
-constexpr std::uint32_t watchdog_us = 250;
+constexpr std::uint64_t ring = 0x1'8000'0000, records = 0x2'9000'0000;
+constexpr std::uint32_t with_check_bytes = 1u << 16;
+constexpr std::uint32_t watchdog_us = 250, slice_us = 63;
 
 void expect_probe(scripted_machine& m) {
   m.read(base, 0x64767001).read(base + 4, 16 | 16 << 8 | 2 << 16).read(base + 8, 1 << 20).read(base + 12, 16);
@@ -38,9 +39,9 @@ void expect_probe(scripted_machine& m) {
 }
 
 void expect_start(scripted_machine& m, std::uint32_t entries) {
-  m.write(control, 2).write(queue, 0x8000'0000).write(queue + 4, 1).write(queue + 8, entries);
-  m.write(queue + 0x14, 0)
-      .write(queue + 0x18, 0)
+  m.write(control, 2).write(queue, 0x8000'0000).write(queue + 4, 1).write(queue + 8, entries | with_check_bytes);
+  m.write(queue + 0x14, 0x9000'0000)
+      .write(queue + 0x18, 2)
       .write(irq_status, causes)
       .write(irq_enable, causes)
       .write(claim, npu_source);
@@ -64,10 +65,19 @@ class npu_driver : public ::testing::Test {
   npu_driver() { open_controller(machine_, controller_); }
   void begin(std::uint32_t entries) {
     slots_ = reinterpret_cast<gen::vector_descriptor*>(machine_.add_memory(ring, entries * 64));
+    records_ = reinterpret_cast<gen::completion_record*>(machine_.add_memory(records, entries * 16));
     expect_probe(machine_);
     ASSERT_EQ(npu_.probe(base), npu_code::ok);
     expect_start(machine_, entries);
-    ASSERT_EQ(npu_.start(ring, entries, watchdog_us), npu_code::ok);
+    ASSERT_EQ(npu_.start(ring, records, entries, watchdog_us), npu_code::ok);
+  }
+  // Submits fences, the last of which can be waited for.
+  void submit_awaited(std::uint32_t count) {
+    submit(count - 1);
+    gen::vector_descriptor last = numbered(npu_.next_index());
+    last.header.flags = gen::descriptor_flag::interrupt;
+    ASSERT_EQ(npu_.submit(last), npu_code::ok);
+    machine_.spends(hal::work::descriptor, count).write(tail, count);
   }
   void submit(std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -79,6 +89,7 @@ class npu_driver : public ::testing::Test {
   drivers::interrupts controller_;
   drivers::npu npu_{{controller_, npu_source}};
   gen::vector_descriptor* slots_ = nullptr;
+  gen::completion_record* records_ = nullptr;
 };
 
 TEST_F(npu_driver, probe_reads_the_limits) {
@@ -104,13 +115,16 @@ TEST_F(npu_driver, an_array_without_rows_is_absent) {
 
 TEST_F(npu_driver, bad_rings_leave_the_hardware_untouched) {
   machine_.add_memory(ring, 64 * 64);
+  machine_.add_memory(records, 32 * 16);
   expect_probe(machine_);
   ASSERT_EQ(npu_.probe(base), npu_code::ok);
-  EXPECT_EQ(npu_.start(ring, 24, 0), npu_code::bad_argument);       // no power of two
-  EXPECT_EQ(npu_.start(ring, 8, 0), npu_code::bad_argument);        // too short
-  EXPECT_EQ(npu_.start(ring + 32, 16, 0), npu_code::bad_argument);  // not aligned
-  EXPECT_EQ(npu_.start(ring, 128, 0), npu_code::bad_argument);      // leaves memory
-  EXPECT_EQ(npu_.start(0x1000, 16, 0), npu_code::bad_argument);     // no memory
+  EXPECT_EQ(npu_.start(ring, records, 24, 0), npu_code::bad_argument);       // no power of two
+  EXPECT_EQ(npu_.start(ring, records, 8, 0), npu_code::bad_argument);        // too short
+  EXPECT_EQ(npu_.start(ring + 32, records, 16, 0), npu_code::bad_argument);  // not aligned
+  EXPECT_EQ(npu_.start(ring, records, 128, 0), npu_code::bad_argument);      // leaves memory
+  EXPECT_EQ(npu_.start(0x1000, records, 16, 0), npu_code::bad_argument);     // no memory
+  EXPECT_EQ(npu_.start(ring, records, 64, 0), npu_code::bad_argument);       // records leave memory
+  EXPECT_EQ(npu_.start(ring, records + 4, 16, 0), npu_code::bad_argument);   // records not aligned
 }
 
 TEST_F(npu_driver, submission_rings_once_per_batch_and_flush_shows_the_rest) {
@@ -122,8 +136,13 @@ TEST_F(npu_driver, submission_rings_once_per_batch_and_flush_shows_the_rest) {
   npu_.flush();  // nothing new: no access
   for (std::uint32_t i = 0; i < 10; ++i) {
     EXPECT_EQ(slots_[i].header.label, i);
-    // The last of each quarter interrupts.
-    EXPECT_EQ(slots_[i].header.flags, i == 7 ? gen::descriptor_flag::interrupt : 0) << i;
+    // The last of each quarter interrupts and leaves a record.
+    EXPECT_EQ(slots_[i].header.flags, i == 7 ? gen::descriptor_flag::interrupt | gen::descriptor_flag::record : 0) << i;
+    std::uint8_t all = 0;
+    for (std::size_t byte = 0; byte < 64; ++byte) {
+      all ^= reinterpret_cast<const std::uint8_t*>(&slots_[i])[byte];
+    }
+    EXPECT_EQ(all, 0xff) << "check byte of " << i;
   }
 }
 
@@ -135,6 +154,8 @@ TEST_F(npu_driver, distances_count_back_from_the_next_descriptor) {
   EXPECT_EQ(npu_.after(0), 9);
   machine_.spends(hal::work::descriptor, 8).write(tail, 16);
   submit(7);
+  records_[3].index = 3;
+  records_[7].index = 7;
   machine_.write(irq_status, causes).read(status, 1).read(head, 4);
   submit(4);  // slots 0 to 3 are free; then the ring is full again
   machine_.spends(hal::work::descriptor, 4).write(tail, 20);
@@ -150,16 +171,17 @@ TEST_F(npu_driver, a_full_ring_sleeps_until_a_quarter_is_free) {
   submit(16);
   machine_.write(irq_status, causes).read(status, 1).read(head, 2).waits(true).read(claim, npu_source);
   machine_.write(irq_status, causes).write(claim, npu_source).read(status, 1).read(head, 5);
+  records_[3].index = 3;
   submit(1);
   EXPECT_EQ(slots_[0].header.label, 16u) << "the slot of descriptor 0";
   EXPECT_EQ(slots_[1].header.label, 1u);
-  EXPECT_EQ(machine_.last_timeout_us, watchdog_us);
+  EXPECT_EQ(machine_.last_timeout_us, slice_us);
 }
 
 TEST_F(npu_driver, waiting_flushes_and_looks_before_it_sleeps) {
   begin(16);
-  submit(3);
-  machine_.spends(hal::work::descriptor, 3).write(tail, 3);
+  submit_awaited(3);
+  records_[2].index = 2;
   machine_.write(irq_status, causes).read(status, 0).read(head, 3);
   EXPECT_EQ(npu_.wait_complete(2), npu_code::ok);
 }
@@ -170,42 +192,114 @@ TEST_F(npu_driver, waiting_for_the_future_is_refused_without_access) {
   EXPECT_EQ(npu_.wait_complete(3), npu_code::bad_argument);
 }
 
-TEST_F(npu_driver, a_timeout_with_progress_goes_on_and_one_without_ends) {
+TEST_F(npu_driver, a_record_that_contradicts_the_head_is_refused) {
+  using record = gen::completion_record;
+  const record right{.index = 2};
+  const std::function<void(record&)> wrong[] = {
+      [](record& r) { r.index = 18; },  // of the ring's next round
+      [](record& r) { r.index = ~2u; },
+      [](record& r) { r.error = 4; },
+      [](record& r) { r.op = 5; },
+  };
   begin(16);
-  submit(3);
-  machine_.spends(hal::work::descriptor, 3).write(tail, 3);
-  machine_.write(irq_status, causes).read(status, 1).read(head, 0).waits(false).read(head, 1);
-  machine_.write(irq_status, causes).read(status, 1).read(head, 1).waits(false).read(head, 1).read(status, 1);
+  submit_awaited(3);
+  // Not written, it says nothing, although a record of index 2 may be left from before.
+  machine_.write(irq_status, causes).read(status, 0).read(head, 3);
+  EXPECT_EQ(npu_.wait_complete(2), npu_code::bad_record);
+  for (const auto& change : wrong) {
+    records_[2] = right;
+    change(records_[2]);
+    machine_.write(irq_status, causes).read(status, 0).read(head, 3);
+    EXPECT_EQ(npu_.wait_complete(2), npu_code::bad_record);
+  }
+  records_[2] = right;
+  machine_.write(irq_status, causes).read(status, 0).read(head, 3);
+  EXPECT_EQ(npu_.wait_complete(2), npu_code::ok);
+}
+
+TEST_F(npu_driver, time_without_progress_counts_in_quarters_and_starts_anew_with_every_move) {
+  begin(16);
+  submit_awaited(3);
+  machine_.write(irq_status, causes).read(status, 1).read(head, 0);
+  for (std::uint32_t quarter = 0; quarter < 3; ++quarter) {
+    machine_.waits(false).read(irq_status, 0).write(irq_status, causes).read(status, 1).read(head, 0);
+  }
+  machine_.waits(false).read(irq_status, 0).write(irq_status, causes).read(status, 1).read(head, 1);
+  for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
+    machine_.waits(false).read(irq_status, 0).write(irq_status, causes).read(status, 1).read(head, 1);
+  }
   EXPECT_EQ(npu_.wait_complete(2), npu_code::timeout);
+  EXPECT_EQ(machine_.last_timeout_us, slice_us);
+  EXPECT_EQ(npu_.lost_interrupts(), 0u);
   machine_.write(control, 2);
   npu_.reset();
 }
 
-TEST_F(npu_driver, a_queue_that_stops_with_the_timeout_is_stopped) {
+TEST_F(npu_driver, a_completion_is_found_without_its_interrupt) {
   begin(16);
-  submit(3);
-  machine_.spends(hal::work::descriptor, 3).write(tail, 3);
-  machine_.write(irq_status, causes).read(status, 1).read(head, 1).waits(false).read(head, 1).read(status, 2);
+  submit_awaited(3);
+  records_[2].index = 2;
+  machine_.write(irq_status, causes).read(status, 1).read(head, 0);
+  machine_.waits(false).read(irq_status, 1).waits(false);
+  machine_.write(irq_status, causes).read(status, 0).read(head, 3);
+  EXPECT_EQ(npu_.wait_complete(2), npu_code::ok);
+  EXPECT_EQ(machine_.last_timeout_us, 1u);
+  EXPECT_EQ(npu_.lost_interrupts(), 1u);
+}
+
+TEST_F(npu_driver, an_interrupt_just_behind_the_sleep_is_not_lost) {
+  begin(16);
+  submit_awaited(3);
+  records_[2].index = 2;
+  machine_.write(irq_status, causes).read(status, 1).read(head, 0);
+  machine_.waits(false).read(irq_status, 1).waits(true).read(claim, npu_source);
+  machine_.write(irq_status, causes).write(claim, npu_source).read(status, 0).read(head, 3);
+  EXPECT_EQ(npu_.wait_complete(2), npu_code::ok);
+  EXPECT_EQ(npu_.lost_interrupts(), 0u);
+}
+
+TEST_F(npu_driver, an_error_is_found_without_its_interrupt) {
+  begin(16);
+  submit_awaited(3);
+  machine_.write(irq_status, causes).read(status, 1).read(head, 1);
+  machine_.waits(false).read(irq_status, 0x100).waits(false);
+  machine_.write(irq_status, causes).read(status, 2).read(head, 1);
   EXPECT_EQ(npu_.wait_complete(2), npu_code::stopped);
+  EXPECT_EQ(npu_.lost_interrupts(), 1u);
+}
+
+TEST_F(npu_driver, a_restart_gives_the_block_its_rings_again_and_counts_from_0) {
+  begin(16);
+  machine_.spends(hal::work::descriptor, 8).write(tail, 8);
+  submit(9);
+  expect_start(machine_, 16);
+  npu_.restart();
+  EXPECT_EQ(npu_.next_index(), 0u);
+  submit_awaited(2);
+  EXPECT_EQ(slots_[1].header.label, 1u);
+  records_[1].index = 1;
+  machine_.write(irq_status, causes).read(status, 0).read(head, 2);
+  EXPECT_EQ(npu_.wait_complete(1), npu_code::ok);
 }
 
 TEST_F(npu_driver, a_stopped_queue_tells_code_and_index) {
   begin(16);
-  submit(3);
-  machine_.spends(hal::work::descriptor, 3).write(tail, 3);
+  submit_awaited(3);
+  records_[2].index = 2;
   machine_.write(irq_status, causes).read(status, 1).read(head, 0).waits(true).read(claim, npu_source);
   machine_.write(irq_status, causes).write(claim, npu_source).read(status, 2).read(head, 1);
   EXPECT_EQ(npu_.wait_complete(2), npu_code::stopped);
-  machine_.read(error, 3).read(error_index, 1);
+  machine_.read(error, 8).read(error_index, 1).read(queue + 0x2c, 0x12).read(queue + 0x28, 0x3456);
   const drivers::npu_fault fault = npu_.fault();
-  EXPECT_EQ(fault.error, gen::npu::error_code::scratchpad_range);
+  EXPECT_EQ(fault.error, gen::npu::error_code::window_fault);
+  EXPECT_EQ(fault.address, 0x12'0000'3456u);
   EXPECT_EQ(fault.index, 1u);
 }
 
 TEST_F(npu_driver, every_move_of_the_head_feeds_the_watchdog) {
   begin(16);
-  submit(3);
-  machine_.spends(hal::work::descriptor, 3).write(tail, 3);
+  submit_awaited(3);
+  records_[2].index = 2;
   machine_.write(irq_status, causes).read(status, 1).read(head, 0).waits(true).read(claim, npu_source);
   machine_.write(irq_status, causes).write(claim, npu_source).read(status, 1).read(head, 1);
   machine_.waits(true).read(claim, npu_source);
@@ -218,8 +312,8 @@ TEST_F(npu_driver, every_move_of_the_head_feeds_the_watchdog) {
 
 TEST_F(npu_driver, a_foreign_request_is_claimed_and_left_to_its_owner) {
   begin(16);
-  submit(3);
-  machine_.spends(hal::work::descriptor, 3).write(tail, 3);
+  submit_awaited(3);
+  records_[2].index = 2;
   machine_.write(irq_status, causes).read(status, 1).read(head, 0).waits(true).read(claim, mailbox_source);
   machine_.waits(true).read(claim, npu_source);
   machine_.write(irq_status, causes).write(claim, npu_source).read(status, 0).read(head, 3);
@@ -292,7 +386,7 @@ class gateway_machine final : public hal::machine {
   }
   void* memory(std::uint64_t, std::uint64_t) override { return nullptr; }
   std::uint64_t now_ns() override { return 0; }
-  void spend(hal::work, std::uint32_t) override {}
+  void spend(hal::work, std::uint64_t) override {}
 
   std::deque<std::function<void()>> events;
 

@@ -1,9 +1,13 @@
 // Every way a run can end badly: the code it ends with, and that the next run works.
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
+#include <set>
+#include <vector>
 
+#include "firmware/dllm/request.h"
 #include "gtest/gtest.h"
 #include "testbenches/unit/firmware/bench.h"
 
@@ -58,6 +62,10 @@ TEST(faults, requests) {
     r.latency_entries = 2;
     *b.machine().at<gen::latency_entry>(r.latency_address) = first;
     *b.machine().at<gen::latency_entry>(r.latency_address + 8) = second;
+  };
+  const auto plan = [](request_record& r, std::uint64_t address) {
+    r.plan_address = address;
+    r.plan_entries = 1;
   };
   const row rows[] = {
       {"nothing", false, [](auto&, auto&) {}, result_code::ok},
@@ -226,6 +234,27 @@ TEST(faults, requests) {
       {"cache not aligned", true, [](auto& r, auto&) { r.kv_address += 32; }, bad},
       {"work outside memory", true, [](auto& r, auto&) { r.work_bytes = 1ull << 40; }, bad},
       {"buffers overlap", true, [](auto& r, auto&) { r.work_address = r.kv_address; }, bad},
+      {"result in the request", true, [](auto& r, auto& b) { r.result_address = b.request_address() + 64; }, bad},
+      {"request in the work buffer", true,
+       [](auto& r, auto& b) {
+         const std::uint64_t end = r.work_address + r.work_bytes;
+         r.work_address = b.request_address() / 4096 * 4096;
+         r.work_bytes = end - r.work_address;
+         r.tokens_address = end + (1u << 20);
+         r.kv_address = end + (2u << 20);
+       },
+       bad},
+      {"a plan beside everything", false, [plan](auto& r, auto&) { plan(r, r.progress_address + 8192); },
+       result_code::ok},
+      {"plan over the latencies", false,
+       [latencies, plan](auto& r, auto& b) {
+         latencies(r, b, {32, 5}, {64, 5});
+         plan(r, r.latency_address + 8);
+       },
+       bad},
+      {"plan over the request", false, [plan](auto& r, auto& b) { plan(r, b.request_address() + 128); }, bad},
+      {"most retries", false, [](auto& r, auto&) { r.retries = 100; }, result_code::ok},
+      {"retries", false, [](auto& r, auto&) { r.retries = 101; }, bad},
       {"address wraps", true, [](auto& r, auto&) { r.kv_address = ~0ull - 63; }, bad},
       {"longer than the context", true, [](auto& r, auto&) { r.generate_tokens = 200; }, result_code::too_long},
       {"longer than can be counted", true, [](auto& r, auto&) { r.generate_tokens = ~0u; }, result_code::too_long},
@@ -244,6 +273,26 @@ TEST(faults, requests) {
                           {.scratchpad_bytes = 256u << 10}),
               r.code);
   }
+}
+
+TEST(faults, a_request_that_changes_after_its_check_changes_nothing) {
+  std::vector<std::vector<std::uint32_t>> answers;
+  for (const bool changes : {false, true}) {
+    tiny_model model({.seed = 51});
+    bench b(model, {}, testbench::random_tokens(model, prompt_tokens, 52));
+    const request_record asked = b.request();
+    b.machine().on_progress = [&] {
+      if (changes && b.progress().kind == gen::progress_kind::started) {
+        std::memset(b.machine().memory(b.request_address() + 8, sizeof asked - 8), 0xff, sizeof asked - 8);
+        b.request().progress_address = asked.progress_address;  // where this test looks
+      }
+    };
+    EXPECT_EQ(b.run(), result_code::ok);
+    b.request() = asked;
+    answers.push_back(b.tokens(prompt_tokens + asked.generate_tokens));
+    EXPECT_TRUE(b.machine().hazards().empty());
+  }
+  EXPECT_EQ(answers[0], answers[1]);
 }
 
 gen::tensor_entry& entry_of(tiny_model& m, gen::tensor_kind kind) {
@@ -330,13 +379,40 @@ class npu_faults : public ::testing::Test {
   // After a fault, the same machine does the same request.
   void expect_recovery() {
     bench_.machine().tamper = [](npu::descriptor_view&) {};
+    bench_.machine().tamper_record = [](gen::completion_record&) {};
+    bench_.machine().lose_interrupt = [] { return false; };
     bench_.machine().stuck_at = ~std::uint64_t{0};
     EXPECT_EQ(bench_.run(), result_code::ok);
     EXPECT_EQ(bench_.result().npu_error, 0u);
   }
 
+  // The descriptors with these running numbers, counted over all there ever are, get an opcode that does not exist.
+  void damage(std::set<std::uint64_t> which) {
+    bench_.machine().tamper = [which, seen = std::uint64_t{0}](npu::descriptor_view& d) mutable {
+      if (which.contains(seen++)) {
+        auto changed = d.as<gen::vector_descriptor>();
+        changed.header.op = static_cast<gen::opcode>(99);
+        d = npu::descriptor_view(changed);
+      }
+    };
+  }
+  // What a run without a fault leaves.
+  gen::result_record clean() {
+    EXPECT_EQ(bench_.run(), result_code::ok);
+    clean_tokens_ = bench_.tokens(bench_.result().total_tokens);
+    return bench_.result();
+  }
+  void expect_clean_answer(const gen::result_record& right) {
+    EXPECT_EQ(bench_.result().code, result_code::ok);
+    EXPECT_EQ(bench_.result().state_hash, right.state_hash);
+    EXPECT_EQ(bench_.result().forwards, right.forwards);
+    EXPECT_EQ(bench_.tokens(bench_.result().total_tokens), clean_tokens_);
+    EXPECT_TRUE(bench_.machine().hazards().empty());
+  }
+
   tiny_model model_;
   bench bench_;
+  std::vector<std::uint32_t> clean_tokens_;
 };
 
 TEST_F(npu_faults, bad_descriptor) {
@@ -368,12 +444,103 @@ TEST_F(npu_faults, bus_error) {
   expect_recovery();
 }
 
+// Wherever the driver is: waiting for the end of a forward, with its ring full, at the first descriptor after a reset.
+TEST_F(npu_faults, a_forward_that_fails_is_tried_again) {
+  bench_.request().row_tile = 1;
+  const gen::result_record right = clean();
+  bench_.request().retries = 2;
+  ASSERT_GT(right.descriptors / right.forwards, dllm::ring_entries) << "a forward fills the ring";
+  struct row {
+    std::set<std::uint64_t> damaged;
+    std::uint32_t retried;
+  };
+  const row rows[] = {{{0}, 1},          {{1}, 1},        {{700}, 1},
+                      {{700, 701}, 2},   {{300, 800}, 2}, {{right.descriptors - 1}, 1},
+                      {{100, 20'000}, 2}};
+  for (const row& r : rows) {
+    SCOPED_TRACE(*r.damaged.begin());
+    damage(r.damaged);
+    EXPECT_EQ(bench_.run(), result_code::ok);
+    EXPECT_EQ(bench_.result().retried, r.retried);
+    EXPECT_GE(bench_.result().descriptors, right.descriptors);
+    expect_clean_answer(right);
+  }
+}
+
+TEST_F(npu_faults, retries_are_counted_for_each_forward_and_then_run_out) {
+  const gen::result_record right = clean();
+  bench_.request().retries = 1;
+  damage({10, 11});
+  EXPECT_EQ(bench_.run(), result_code::npu_error);
+  EXPECT_EQ(bench_.result().retried, 1u);
+  EXPECT_EQ(bench_.result().npu_error, static_cast<std::uint32_t>(gen::npu::error_code::bad_opcode));
+  EXPECT_EQ(bench_.result().npu_error_index, 0u) << "the first after the reset";
+  expect_recovery();
+  expect_clean_answer(right);
+
+  // The second forward has its own.
+  const std::uint64_t second = right.descriptors / right.forwards + 50;
+  damage({10, second + 100});
+  EXPECT_EQ(bench_.run(), result_code::ok);
+  EXPECT_EQ(bench_.result().retried, 2u);
+  expect_clean_answer(right);
+}
+
+TEST_F(npu_faults, the_noise_of_a_forward_is_the_same_when_it_is_tried_again) {
+  bench_.request().temperature = 1;
+  bench_.request().retries = 1;
+  const gen::result_record right = clean();
+  damage({700});
+  EXPECT_EQ(bench_.run(), result_code::ok);
+  EXPECT_EQ(bench_.result().retried, 1u);
+  expect_clean_answer(right);
+}
+
+TEST_F(npu_faults, a_lost_interrupt_is_no_failure) {
+  const gen::result_record right = clean();
+  for (const std::uint32_t every : {1u, 3u}) {
+    bench_.machine().lose_interrupt = [every, seen = 0u]() mutable { return ++seen % every == 0; };
+    EXPECT_EQ(bench_.run(), result_code::ok);
+    EXPECT_GT(bench_.result().lost_interrupts, 0u);
+    EXPECT_EQ(bench_.result().retried, 0u);
+    EXPECT_EQ(bench_.result().descriptors, right.descriptors);
+    expect_clean_answer(right);
+  }
+}
+
+TEST_F(npu_faults, a_record_that_lies) {
+  const gen::result_record right = clean();
+  // The last one of all is surely waited for.
+  const auto lie = [&] {
+    bench_.machine().tamper_record = [&, lied = false](gen::completion_record& r) mutable {
+      if (!lied && r.index == right.descriptors - 1) {
+        r.index ^= 1;
+        lied = true;
+      }
+    };
+  };
+  lie();
+  EXPECT_EQ(bench_.run(), result_code::npu_error);
+  EXPECT_EQ(bench_.result().npu_error, 0u) << "the queue itself had none";
+  expect_recovery();
+  bench_.request().retries = 1;
+  lie();
+  EXPECT_EQ(bench_.run(), result_code::ok);
+  EXPECT_EQ(bench_.result().retried, 1u);
+  expect_clean_answer(right);
+}
+
 TEST_F(npu_faults, stuck_engine) {
   for (const std::uint64_t at : {0ull, 1ull, 555ull}) {
     bench_.machine().stuck_at = at;
     EXPECT_EQ(bench_.run(), result_code::npu_timeout) << at;
     expect_recovery();
   }
+  bench_.request().retries = 3;
+  bench_.machine().stuck_at = 1;
+  EXPECT_EQ(bench_.run(), result_code::npu_timeout);
+  EXPECT_EQ(bench_.result().retried, 3u);
+  expect_recovery();
 }
 
 }  // namespace

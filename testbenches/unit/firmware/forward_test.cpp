@@ -35,12 +35,13 @@ class forward_bench {
     const gen::request_record& r = bench_.request();
     EXPECT_EQ(dllm::read_image(r.image_address, memory_->model, memory_->weights), gen::result_code::ok);
     EXPECT_EQ(npu_.probe(gen::system::npu_base), drivers::npu_code::ok);
-    EXPECT_EQ(npu_.start(r.work_address, dllm::ring_entries, 1000), drivers::npu_code::ok);
+    const std::uint64_t records = r.work_address + dllm::ring_entries * 64;
+    EXPECT_EQ(npu_.start(r.work_address, records, dllm::ring_entries, 1000), drivers::npu_code::ok);
     kernels::run_state& s = memory_->state;
     s.limits = npu_.limits();
     s.stream.start(npu_, dllm::ring_entries);
     s.tokens = r.tokens_address;
-    s.results = r.work_address + dllm::ring_entries * 64;
+    s.results = records + dllm::ring_entries * 16;
     s.identity = s.results + 2048;
     s.residual = s.identity + 2048;
     s.cache = {.address = r.kv_address, .capacity = model.options().context};

@@ -1,10 +1,11 @@
 // A machine without time: main memory, the mailbox, an interrupt controller, and an NPU that executes its queue
-// whenever the firmware waits.
+// whenever the firmware waits, or before it does anything else.
 //
 // Every descriptor goes through the NPU's own checks and the hazard checker, then does its work on the scratchpad at
 // once, in queue order. The ring is respected: a doorbell that overtakes it fails the test.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,7 @@
 #include "testbenches/unit/firmware/hazard_checker.h"
 #include "tlm/array/model_array.h"
 #include "tlm/npu/execute_gemm.h"
+#include "tlm/npu/window_map.h"
 
 namespace dvp::testbench {
 
@@ -27,6 +29,9 @@ struct functional_options {
   std::uint32_t accumulator_vectors = 512;
   std::uint32_t memory_bytes = 8u << 20;
   bool npu_present = true;
+  bool eager = false;  // the queue is executed at the doorbell, not when the firmware waits
+  // Address window of the NPU; bytes 0: none. Commands take no time, so none is ever under way.
+  npu::window_config window{};
 };
 
 class functional_machine final : public hal::machine {
@@ -49,6 +54,16 @@ class functional_machine final : public hal::machine {
   int finish_code = -1;
   // May change a descriptor before it is looked at; for tests of the checks themselves.
   std::function<void(npu::descriptor_view&)> tamper = [](npu::descriptor_view&) {};
+  // May change a completion record before it is written.
+  std::function<void(gen::completion_record&)> tamper_record = [](gen::completion_record&) {};
+  // May change a command of the address window before it is carried out.
+  std::function<void(npu::window_command&)> tamper_window = [](npu::window_command&) {};
+  // Whether a rise of the NPU's line is lost: nobody hears of it until the causes are cleared.
+  std::function<bool()> lose_interrupt = [] { return false; };
+  // The other harts; there are none.
+  std::function<bool(std::uint32_t, void (*)(void*), void*)> on_start_hart = [](auto...) { return false; };
+  std::function<bool(std::uint32_t)> on_hart_idle = [](std::uint32_t) { return true; };
+  std::function<void(std::uint32_t)> on_wait_for_hart = [](std::uint32_t) {};
   // From this index on nothing completes any more.
   std::uint64_t stuck_at = ~std::uint64_t{0};
 
@@ -56,6 +71,12 @@ class functional_machine final : public hal::machine {
   std::uint64_t descriptors() const { return head_; }
   std::uint64_t waits() const { return checker_.waits(); }
   std::uint64_t fences() const { return checker_.fences(); }
+  // As mapped now.
+  const npu::window_map& window() const { return window_; }
+  // Commands that were carried out.
+  std::uint64_t window_commands(gen::npu::window_operation operation) const {
+    return window_commands_[static_cast<std::size_t>(operation)];
+  }
   // Periods that the watch-dog was started with, 0 for each stop, in order; and how often it was fed.
   const std::vector<std::uint32_t>& watchdog_starts() const { return watchdog_starts_; }
   std::uint64_t watchdog_feeds() const { return watchdog_feeds_; }
@@ -64,14 +85,28 @@ class functional_machine final : public hal::machine {
     return found == spent_.end() ? 0 : found->second;
   }
 
+  // Bytes of main memory that the CPU said it streamed.
+  std::uint64_t streamed(gen::purpose purpose) const {
+    const auto found = streamed_.find(purpose);
+    return found == streamed_.end() ? 0 : found->second;
+  }
+
   std::uint32_t read32(std::uint64_t address) override;
   void write32(std::uint64_t address, std::uint32_t value) override;
   void* memory(std::uint64_t address, std::uint64_t bytes) override;
   bool wait_for_interrupt(std::uint32_t timeout_us) override;
   std::uint64_t now_ns() override { return 0; }
-  void spend(hal::work kind, std::uint32_t amount) override { spent_[kind] += amount; }
+  void spend(hal::work kind, std::uint64_t amount) override { spent_[kind] += amount; }
+  // What is not main memory fails the test.
+  void spend(hal::work kind, std::uint64_t amount, std::uint64_t address, std::uint64_t bytes, bool written,
+             gen::purpose purpose) override;
   void start_watchdog(std::uint32_t timeout_us) override { watchdog_starts_.push_back(timeout_us); }
   void feed_watchdog() override { ++watchdog_feeds_; }
+  bool start_hart(std::uint32_t hart, void (*function)(void*), void* argument) override {
+    return on_start_hart(hart, function, argument);
+  }
+  bool hart_idle(std::uint32_t hart) override { return on_hart_idle(hart); }
+  void wait_for_hart(std::uint32_t hart) override { on_wait_for_hart(hart); }
 
  private:
   void reset();
@@ -79,8 +114,16 @@ class functional_machine final : public hal::machine {
   std::uint32_t claim();
   bool npu_level();
   void execute_one();
+  void write_record(const npu::descriptor_view& d, std::uint32_t size);
   gen::npu::error_code run(const npu::descriptor_view& d);
-  bool move(const gen::dma_descriptor& d, gen::opcode op);
+  gen::npu::error_code move(const gen::dma_descriptor& d, gen::opcode op);
+  gen::npu::error_code stage(const gen::dma_descriptor& d);
+  // Calls visit(bus memory, offset, bytes) for the consecutive pieces behind device addresses. Window faults come first
+  // and leave everything as it was.
+  template <class Visit>
+  gen::npu::error_code reach(std::uint64_t device, std::uint64_t bytes, Visit visit);
+  std::uint64_t bus_of(std::uint64_t device) const;
+  void window_written();
 
   functional_options options_;
   std::vector<std::byte> dram_;
@@ -90,6 +133,7 @@ class functional_machine final : public hal::machine {
   hazard_checker checker_;
   std::vector<std::string> hazards_;
   std::map<hal::work, std::uint64_t> spent_;
+  std::map<gen::purpose, std::uint64_t> streamed_;
   std::map<std::uint64_t, std::uint32_t> registers_;  // as written
   std::uint64_t request_address_ = 0;
   bool request_pending_ = false;
@@ -99,8 +143,13 @@ class functional_machine final : public hal::machine {
   std::vector<std::uint32_t> watchdog_starts_;
   std::uint64_t watchdog_feeds_ = 0;
   std::uint32_t irq_status_ = 0;
+  bool unheard_ = false;
   std::uint32_t head_ = 0;
   gen::npu::error_code error_ = gen::npu::error_code::none;
+  std::uint64_t fault_address_ = 0;
+  npu::window_map window_;
+  gen::npu::window_result window_result_ = gen::npu::window_result::ok;
+  std::array<std::uint64_t, 4> window_commands_{};
 };
 
 }  // namespace dvp::testbench

@@ -21,10 +21,12 @@ std::uint32_t engine_of(gen::opcode op) {
       return 3;
     case gen::opcode::sample:
       return 4;
+    case gen::opcode::stage:
+      return 5;
     case gen::opcode::fence:
       break;
   }
-  return 5;
+  return 6;
 }
 
 }  // namespace
@@ -48,7 +50,7 @@ bool hazard_checker::overlap(const strip& a, const strip& b) {
   return false;
 }
 
-std::vector<hazard_checker::strip> hazard_checker::strips_of(const npu::descriptor_view& d) {
+std::vector<hazard_checker::strip> hazard_checker::strips_of(const npu::descriptor_view& d) const {
   std::vector<strip> strips;
   const auto add = [&](bool dram, bool written, std::uint64_t first, std::uint64_t row_bytes, std::uint64_t rows,
                        std::uint64_t stride, std::uint64_t planes, std::uint64_t plane_stride) {
@@ -63,8 +65,13 @@ std::vector<hazard_checker::strip> hazard_checker::strips_of(const npu::descript
   const gen::opcode op = d.op();
   if (op == gen::opcode::dma_load || op == gen::opcode::dma_store) {
     const auto dma = d.as<gen::dma_descriptor>();
-    add(true, op == gen::opcode::dma_store, dma.dram_address, dma.row_bytes, dma.rows, dma.dram_stride, dma.planes,
-        dma.dram_plane_stride);
+    add(true, op == gen::opcode::dma_store, bus_of_(dma.dram_address), dma.row_bytes, dma.rows, dma.dram_stride,
+        dma.planes, dma.dram_plane_stride);
+  }
+  if (op == gen::opcode::stage) {
+    const auto dma = d.as<gen::dma_descriptor>();
+    add(true, false, dma.list_address, dma.row_bytes, 1, 0, 1, 0);
+    add(true, true, bus_of_(dma.dram_address), dma.row_bytes, 1, 0, 1, 0);
   }
   return strips;
 }

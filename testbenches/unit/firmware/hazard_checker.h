@@ -9,7 +9,9 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tlm/npu/descriptor_view.h"
@@ -19,7 +21,9 @@ namespace dvp::testbench {
 class hazard_checker {
  public:
   // ring: descriptors in the ring. One that is a whole ring back is complete, its slot being in use again.
-  explicit hazard_checker(std::uint32_t ring) : ring_(ring) {}
+  // bus_of: the bus address behind a device address when a descriptor is added; ranges are taken to be in one piece.
+  hazard_checker(std::uint32_t ring, std::function<std::uint64_t(std::uint64_t)> bus_of)
+      : ring_(ring), bus_of_(std::move(bus_of)) {}
 
   // Takes the queue's next descriptor. Empty, or what is wrong.
   std::string add(const npu::descriptor_view& descriptor);
@@ -28,7 +32,7 @@ class hazard_checker {
   std::uint64_t fences() const { return fences_; }
 
  private:
-  static constexpr std::uint32_t engines = 5;
+  static constexpr std::uint32_t engines = 6;
   // Number of descriptors of each engine's past that are known complete: the newest of them as index + 1.
   using knowledge = std::array<std::uint64_t, engines>;
   struct strip {
@@ -50,9 +54,10 @@ class hazard_checker {
   };
 
   static bool overlap(const strip& a, const strip& b);
-  static std::vector<strip> strips_of(const npu::descriptor_view& descriptor);
+  std::vector<strip> strips_of(const npu::descriptor_view& descriptor) const;
 
   std::uint64_t ring_;
+  std::function<std::uint64_t(std::uint64_t)> bus_of_;
   std::uint64_t next_ = 0;
   std::uint64_t waits_ = 0;
   std::uint64_t fences_ = 0;

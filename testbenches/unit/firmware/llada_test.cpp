@@ -402,7 +402,8 @@ class follower {
   std::map<std::uint32_t, gen::sample_record> read_samples(const std::vector<std::uint32_t>& asked) {
     std::map<std::uint32_t, gen::sample_record> samples;
     const std::uint64_t results =
-        bench_.request().work_address + std::uint64_t{dllm::ring_entries} * gen::descriptor_bytes;
+        bench_.request().work_address +
+        std::uint64_t{dllm::ring_entries} * (gen::descriptor_bytes + sizeof(gen::completion_record));
     for (const std::uint32_t i : asked) {
       const gen::sample_record s =
           *bench_.machine().at<gen::sample_record>(results + (i - asked.front()) * sizeof(gen::sample_record));

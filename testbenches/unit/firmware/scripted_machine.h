@@ -57,7 +57,8 @@ class scripted_machine final : public hal::machine {
     return next(step::kind::wait, 0).value != 0;
   }
   std::uint64_t now_ns() override { return 0; }
-  void spend(hal::work kind, std::uint32_t amount) override {
+  using hal::machine::spend;
+  void spend(hal::work kind, std::uint64_t amount) override {
     EXPECT_EQ(next(step::kind::spend, static_cast<std::uint32_t>(kind)).value, amount) << "amount of work";
   }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <numbers>
+#include <numeric>
 
 #include "tlm/numerics/bf16.h"
 #include "tlm/numerics/fp16.h"
@@ -72,14 +73,13 @@ double angle(std::uint32_t position, std::uint32_t pair, std::uint32_t head_leng
   return position * std::pow(rope_base, -2.0 * pair / head_length);
 }
 
-// Row r is position first + r.
-void rotate(table& x, std::uint32_t first, std::uint32_t head_length, bool halves) {
+void rotate(table& x, std::span<const std::uint32_t> rows, std::uint32_t head_length, bool halves) {
   for (std::uint32_t r = 0; r < x.rows; ++r) {
     for (std::uint32_t h = 0; h < x.columns; h += head_length) {
       for (std::uint32_t p = 0; p < head_length / 2; ++p) {
         double& a = x.at(r, h + (halves ? p : 2 * p));
         double& b = x.at(r, h + (halves ? p + head_length / 2 : 2 * p + 1));
-        const double turn = angle(first + r, p, head_length);
+        const double turn = angle(rows[r], p, head_length);
         const double rotated = a * std::cos(turn) - b * std::sin(turn);
         b = a * std::sin(turn) + b * std::cos(turn);
         a = rotated;
@@ -266,6 +266,13 @@ reference_forward tiny_model::empty_forward(std::uint32_t positions) const {
 
 void tiny_model::forward_rows(std::span<const std::uint32_t> tokens, std::uint32_t first, std::uint32_t block,
                               reference_forward& state) const {
+  std::vector<std::uint32_t> rows(tokens.size());
+  std::iota(rows.begin(), rows.end(), first);
+  forward_scattered(tokens, rows, block, state);
+}
+
+void tiny_model::forward_scattered(std::span<const std::uint32_t> tokens, std::span<const std::uint32_t> rows,
+                                   std::uint32_t block, reference_forward& state) const {
   const tiny_options& o = options_;
   const std::uint32_t n = static_cast<std::uint32_t>(tokens.size());
   const std::uint32_t positions = state.probabilities.rows;
@@ -281,15 +288,17 @@ void tiny_model::forward_rows(std::span<const std::uint32_t> tokens, std::uint32
     table q = multiply(h, w.q, o.qkv_bias ? &w.q_bias : nullptr);
     table new_k = multiply(h, w.k, o.qkv_bias ? &w.k_bias : nullptr);
     const table new_v = multiply(h, w.v, o.qkv_bias ? &w.v_bias : nullptr);
-    rotate(q, first, o.head_length, o.rope_halves);
-    rotate(new_k, first, o.head_length, o.rope_halves);
+    rotate(q, rows, o.head_length, o.rope_halves);
+    rotate(new_k, rows, o.head_length, o.rope_halves);
     table& k = state.keys[layer];
     table& v = state.values[layer];
-    std::copy(new_k.values.begin(), new_k.values.end(), &k.at(first, 0));
-    std::copy(new_v.values.begin(), new_v.values.end(), &v.at(first, 0));
+    for (std::uint32_t r = 0; r < n; ++r) {
+      std::copy_n(&new_k.values[std::size_t{r} * k.columns], k.columns, &k.at(rows[r], 0));
+      std::copy_n(&new_v.values[std::size_t{r} * v.columns], v.columns, &v.at(rows[r], 0));
+    }
     table mixed{n, q.columns, std::vector<double>(q.values.size())};
     for (std::uint32_t r = 0; r < n; ++r) {
-      const std::uint32_t visible = block == 0 ? positions : std::min(positions, ((first + r) / block + 1) * block);
+      const std::uint32_t visible = block == 0 ? positions : std::min(positions, (rows[r] / block + 1) * block);
       for (std::uint32_t head = 0; head < o.heads; ++head) {
         const std::uint32_t at = head * o.head_length;
         const std::uint32_t kv_at = head / (o.heads / o.kv_heads) * o.head_length;
@@ -323,7 +332,7 @@ void tiny_model::forward_rows(std::span<const std::uint32_t> tokens, std::uint32
                             &logits.values[std::size_t{r} * o.vocabulary] + o.vocabulary);
     row.resize(mask_token());  // the last token
     softmax(row);
-    std::copy(row.begin(), row.end(), &state.probabilities.at(first + r, 0));
+    std::copy(row.begin(), row.end(), &state.probabilities.at(rows[r], 0));
   }
 }
 

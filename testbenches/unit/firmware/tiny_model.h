@@ -68,6 +68,9 @@ class tiny_model {
   // positions' keys and values are as `state` holds them. block as above, over all positions of `state`.
   void forward_rows(std::span<const std::uint32_t> tokens, std::uint32_t first, std::uint32_t block,
                     reference_forward& state) const;
+  // The same for rows at any positions, ascending.
+  void forward_scattered(std::span<const std::uint32_t> tokens, std::span<const std::uint32_t> rows,
+                         std::uint32_t block, reference_forward& state) const;
 
  private:
   struct layer_tables {

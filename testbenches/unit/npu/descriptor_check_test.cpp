@@ -73,12 +73,12 @@ TEST(descriptor_check, header) {
   expect_faults<v>(
       good_vector(gen::vector_function::add),
       {
-          {"opcode", error_code::bad_opcode, [](v& d) { d.header.op = static_cast<gen::opcode>(7); }},
+          {"opcode", error_code::bad_opcode, [](v& d) { d.header.op = static_cast<gen::opcode>(8); }},
           {"opcode 255", error_code::bad_opcode, [](v& d) { d.header.op = static_cast<gen::opcode>(255); }},
           {"function", error_code::bad_opcode, [](v& d) { d.header.function = static_cast<gen::vector_function>(10); }},
           {"unknown flag", error_code::bad_operand, [](v& d) { d.header.flags = 0x20; }},
           {"foreign flag", error_code::bad_operand, [](v& d) { d.header.flags = gen::descriptor_flag::accumulate; }},
-          {"reserved", error_code::bad_operand, [](v& d) { d.header.reserved = 1; }},
+          {"check byte without checks", error_code::bad_operand, [](v& d) { d.header.check = 1; }},
           {"tag", error_code::bad_operand, [](v& d) { d.header.tag_precision = static_cast<gen::precision>(5); }},
           {"purpose", error_code::bad_operand, [](v& d) { d.header.bytes_purpose = static_cast<gen::purpose>(10); }},
           {"wait before the first", error_code::bad_dependency, [](v& d) { d.header.wait[2] = 11; }},
@@ -233,6 +233,31 @@ TEST(descriptor_check, sample) {
   EXPECT_EQ(checked(descriptor_view(middle)), error_code::none) << "result is used with the last chunk only";
 }
 
+TEST(descriptor_check, stage) {
+  using d = gen::dma_descriptor;
+  const auto operand = error_code::bad_operand;
+  constexpr std::uint64_t top = std::numeric_limits<std::uint64_t>::max();
+  expect_faults<d>(stage(0x1000, 0x9'0000'0000, 100),
+                   {
+                       {"no bytes", operand, [](d& x) { x.row_bytes = 0; }},
+                       {"no rows", operand, [](d& x) { x.rows = 0; }},
+                       {"rows", operand, [](d& x) { x.rows = 2; }},
+                       {"no planes", operand, [](d& x) { x.planes = 0; }},
+                       {"planes", operand, [](d& x) { x.planes = 2; }},
+                       {"pad", operand, [](d& x) { x.scratchpad_address = 64; }},
+                       {"a", operand, [](d& x) { x.dram_stride = 100; }},
+                       {"b", operand, [](d& x) { x.scratchpad_stride = 100; }},
+                       {"c", operand, [](d& x) { x.dram_plane_stride = 1; }},
+                       {"d", operand, [](d& x) { x.scratchpad_plane_stride = 1; }},
+                       {"q4", operand, [](d& x) { x.header.tag_precision = gen::precision::q4; }},
+                       {"source wraps", operand, [](d& x) { x.list_address = top - 98; }},
+                       {"destination wraps", operand, [](d& x) { x.dram_address = top - 98; }},
+                   });
+  d whole = stage(0, 1, largest);
+  EXPECT_EQ(checked(descriptor_view(whole)), error_code::none) << "neither the scratchpad nor alignment limits it";
+  EXPECT_EQ(operands_of(descriptor_view(whole)).size(), 0U);
+}
+
 // Whatever the bits, the check ends, and what it accepts stays inside the scratchpad.
 TEST(descriptor_check, random_bits_never_get_an_operand_past_the_end) {
   const std::uint32_t seed = 20'240'613;
@@ -245,7 +270,7 @@ TEST(descriptor_check, random_bits_never_get_an_operand_past_the_end) {
     for (auto& word : words) word = random() % 8 == 0 ? static_cast<std::uint32_t>(random()) : corners[random() % 12];
     auto d = std::bit_cast<gen::vector_descriptor>(words);
     d.header = {};
-    d.header.op = static_cast<gen::opcode>(random() % 7);
+    d.header.op = static_cast<gen::opcode>(random() % 8);
     d.header.function = static_cast<gen::vector_function>(random() % 10);
     d.header.tag_precision = static_cast<gen::precision>(random() % 2);
     const descriptor_view view(d);
@@ -258,6 +283,32 @@ TEST(descriptor_check, random_bits_never_get_an_operand_past_the_end) {
     }
   }
   EXPECT_GT(accepted, 100);
+}
+
+// A check byte finds every burst of up to eight bits, wherever it starts, and lines that are all zeros or all ones.
+TEST(descriptor_check, check_byte) {
+  constexpr check_limits with_check{scratchpad_bytes, 512, true};
+  descriptor_view good(good_gemm());
+  std::byte all{0xff};
+  for (const std::byte byte : good.bytes) all ^= byte;
+  good.bytes[5] = all;
+  EXPECT_EQ(check(good, 10, with_check), error_code::none);
+  if (all != std::byte{0}) {
+    EXPECT_EQ(check(good, 10, limits), error_code::bad_operand) << "nobody asked for one";
+  }
+  for (std::size_t first = 0; first < 8 * good.bytes.size(); ++first) {
+    for (std::uint32_t pattern = 1; pattern < 256; pattern += 2) {
+      descriptor_view bad = good;
+      for (std::size_t bit = 0; bit < 8 && first + bit < 8 * bad.bytes.size(); ++bit) {
+        if ((pattern >> bit & 1) != 0) bad.bytes[(first + bit) / 8] ^= std::byte{1} << ((first + bit) % 8);
+      }
+      ASSERT_EQ(check(bad, 10, with_check), error_code::bad_check) << "bit " << first << ", pattern " << pattern;
+    }
+  }
+  descriptor_view flat;
+  EXPECT_EQ(check(flat, 10, with_check), error_code::bad_check);
+  flat.bytes.fill(std::byte{0xff});
+  EXPECT_EQ(check(flat, 10, with_check), error_code::bad_check);
 }
 
 }  // namespace

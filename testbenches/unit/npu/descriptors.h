@@ -48,6 +48,12 @@ inline gen::dma_descriptor store(std::uint64_t dram, std::uint32_t scratchpad, s
   return dma(gen::opcode::dma_store, dram, scratchpad, bytes);
 }
 
+inline gen::dma_descriptor stage(std::uint64_t destination, std::uint64_t source, std::uint32_t bytes) {
+  gen::dma_descriptor d = dma(gen::opcode::stage, destination, 0, bytes);
+  d.list_address = source;
+  return d;
+}
+
 // Dense fp32 or bf16 rows: strides follow from the columns and the functions' element sizes given.
 struct placed {
   std::uint32_t address, stride;

@@ -98,6 +98,27 @@ TEST(errors, every_code_a_descriptor_can_cause) {
   expect_usable(b);
 }
 
+// A fence without a check byte in a ring that has them; the other queue's ring has none.
+TEST(errors, a_ring_with_check_bytes_stops_at_one_that_is_wrong) {
+  npu_bench b;
+  b.enable();
+  b.write(reg::queue::size::at(0), reg::queue::size::check.set(b.read(reg::queue::size::at(0)), 1));
+  gen::vector_descriptor right = fence(flag::record);
+  std::uint8_t all = 0xff;
+  for (const std::byte byte : descriptor_view(right).bytes) all ^= std::to_integer<std::uint8_t>(byte);
+  right.header.check = all;
+  b.submit(0, right, fence(flag::record), right);
+  b.submit(1, fence());
+  b.run();
+  EXPECT_EQ(b.error(0), error_code::bad_check);
+  EXPECT_EQ(b.error_index(0), 1U);
+  EXPECT_EQ(b.head(0), 1U);
+  EXPECT_EQ(b.record(0, 1).error, static_cast<std::uint16_t>(error_code::bad_check));
+  EXPECT_EQ(b.error(1), error_code::none);
+  EXPECT_EQ(b.head(1), 1U);
+  expect_usable(b);
+}
+
 // The array's FIFO holds work that depends on a load which fails after a later descriptor has stopped the queue.
 TEST(errors, dropped_work_does_not_hold_up_the_other_queue) {
   npu_bench b;
@@ -175,6 +196,67 @@ TEST(errors, rings_outside_the_memory) {
   expect_usable(b);
 }
 
+TEST(errors, an_access_that_fails_tells_its_address) {
+  npu_bench b;
+  const std::uint64_t spoiled = data + 0x1230;
+  struct row {
+    descriptor_view bad;
+    error_code code;
+    std::uint64_t address;
+  };
+  // Bursts end at multiples of 256 bytes, a stage's at those of its source, 0x1200, and of its destination, when the
+  // source is at 0x1210; the address is that of the burst.
+  const row rows[] = {
+      {descriptor_view(load(data + 0x1100, 0, 0x200)), error_code::memory_error, data + 0x1200},
+      {descriptor_view(load(nowhere - 8, 0, 16)), error_code::bus_error, nowhere},
+      {descriptor_view(store(nowhere + 0x1'0000'0010, 0, 16)), error_code::bus_error, nowhere + 0x1'0000'0010},
+      {descriptor_view(stage(data + 0x8000, data + 0x1010, 0x400)), error_code::memory_error, data + 0x1210},
+      {descriptor_view(stage(nowhere - 0x100, data + 0x4000, 0x200)), error_code::bus_error, nowhere}};
+  for (const row& each : rows) {
+    b.enable();
+    b.spoil(spoiled);
+    b.submit(0, fence(), each.bad, fence());
+    b.run();
+    EXPECT_EQ(b.error(0), each.code);
+    EXPECT_EQ(b.error_index(0), 1U);
+    EXPECT_EQ(b.fault_address(0), each.address);
+    EXPECT_EQ(b.fault_address(1), 0U);
+    EXPECT_EQ(b.head(0), 1U);
+    b.soft_reset();
+    EXPECT_EQ(b.fault_address(0), 0U);
+  }
+  b.enable();
+  b.spoil(npu_bench::ring_base(0) + 64);
+  b.submit(0, fence(), fence());
+  b.run();
+  EXPECT_EQ(b.error(0), error_code::memory_error) << "a fetch that cannot be corrected";
+  EXPECT_EQ(b.fault_address(0), npu_bench::ring_base(0));
+  b.soft_reset();
+  b.enable();
+  b.spoil(npu_bench::record_base(0) + 16);
+  b.submit(0, fence(), fence(flag::record));
+  b.run();
+  EXPECT_EQ(b.error(0), error_code::memory_error) << "a record";
+  EXPECT_EQ(b.error_index(0), 1U);
+  EXPECT_EQ(b.fault_address(0), npu_bench::record_base(0) + 16);
+  b.spoil(~std::uint64_t{0});
+  expect_usable(b);
+}
+
+TEST(errors, of_several_accesses_under_way_that_fail_the_first_tells_its_address) {
+  npu_bench b(small_non_blocking_npu());
+  const std::uint64_t outside = b.memory->bytes();
+  b.enable();
+  b.submit(0, load(outside - 0x100, 0, 0x1000), fence());
+  b.submit(1, stage(data, outside + 0x3000, 0x1000), fence());
+  b.run();
+  EXPECT_EQ(b.error(0), error_code::bus_error);
+  EXPECT_EQ(b.fault_address(0), outside);
+  EXPECT_EQ(b.error(1), error_code::bus_error);
+  EXPECT_EQ(b.fault_address(1), outside + 0x3000);
+  expect_usable(b);
+}
+
 void reset_at_any_time(const npu_config& config) {
   npu_bench b(config);
   for (std::uint64_t ns = 0; ns < 900; ns += 13) {
@@ -184,6 +266,7 @@ void reset_at_any_time(const npu_config& config) {
     for (std::uint32_t q = 0; q < 2; ++q) {
       b.submit(q, load(data, 0, 0x800), with(product, flag::record, {1}), with(add(0x3000), flag::interrupt),
                after({1, 2}, store(data + 0x6000, 0x3000, 0x400)), load(data, 0x4000, 0x2000), add(0x3800),
+               stage(data + 0x7000, data, 0x800),
                sample(2, 64, {0x8000, 256}, 0x9000, 0x9100, flag::first_chunk | flag::last_chunk), fence());
     }
     b.run_ns(ns);

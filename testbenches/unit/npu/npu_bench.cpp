@@ -57,6 +57,19 @@ void npu_bench::line_watch::changed() {
   if (line.read()) rises.push_back(now_ns());
 }
 
+npu_bench::memory_gate::memory_gate(const sc_core::sc_module_name& name, const std::uint64_t& spoiled_byte)
+    : sc_module(name), spoiled(spoiled_byte) {
+  in.register_b_transport(this, &memory_gate::b_transport);
+}
+
+void npu_bench::memory_gate::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  if (spoiled - payload.get_address() < payload.get_data_length()) {
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return;
+  }
+  out->b_transport(payload, delay);
+}
+
 npu_bench::npu_bench(const npu_config& config, array::array_seat* seat, const std::string& trace)
     : timeline(trace.empty() ? core::timeline() : core::timeline(trace)),
       model_({config.array.rows, config.array.columns}),
@@ -64,7 +77,13 @@ npu_bench::npu_bench(const npu_config& config, array::array_seat* seat, const st
       memory(make_memory(config.memory_non_blocking, figures, timeline)) {
   initiator.socket.bind(block.registers);
   block.memory.bind(checker.from_initiator);
-  memory->serve(checker.to_target);
+  if (config.memory_non_blocking) {
+    memory->serve(checker.to_target);
+  } else {
+    gate = std::make_unique<memory_gate>("gate", spoiled_);
+    checker.to_target.bind(gate->in);
+    memory->serve(gate->out);
+  }
   block.interrupt.bind(irq_);
   line.line.bind(irq_);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -108,6 +127,15 @@ void npu_bench::enable() {
 
 void npu_bench::soft_reset() {
   write(reg::control::offset, reg::control::soft_reset.mask());
+}
+
+void npu_bench::window(const window_command& command) {
+  write(reg::window_bus_lo::offset, static_cast<std::uint32_t>(command.bus));
+  write(reg::window_bus_hi::offset, static_cast<std::uint32_t>(command.bus >> 32));
+  write(reg::window_page::offset, static_cast<std::uint32_t>(command.page));
+  write(reg::window_count::offset, static_cast<std::uint32_t>(command.pages));
+  write(reg::window_entry::offset, command.entry);
+  write(reg::window_command::offset, static_cast<std::uint32_t>(command.operation));
 }
 
 gen::completion_record npu_bench::record(std::uint32_t q, std::uint32_t index) {

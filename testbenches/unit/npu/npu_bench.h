@@ -67,7 +67,22 @@ class npu_bench {
     return static_cast<gen::npu::error_code>(read(gen::npu::queue::error::at(q)));
   }
   std::uint32_t error_index(std::uint32_t q) { return read(gen::npu::queue::error_index::at(q)); }
+  std::uint64_t fault_address(std::uint32_t q) {
+    return std::uint64_t{read(gen::npu::queue::fault_address_hi::at(q))} << 32 |
+           read(gen::npu::queue::fault_address_lo::at(q));
+  }
   gen::completion_record record(std::uint32_t q, std::uint32_t index);
+
+  // Writes a command of the address window and its operands; the command is under way then, unless it was refused.
+  void window(const window_command& command);
+  bool window_busy() { return gen::npu::window_status::busy.get(read(gen::npu::window_status::offset)) != 0; }
+  gen::npu::window_result window_result() {
+    return static_cast<gen::npu::window_result>(
+        gen::npu::window_status::result.get(read(gen::npu::window_status::offset)));
+  }
+
+  // The blocking memory answers accesses to this byte as one whose data it cannot correct.
+  void spoil(std::uint64_t address) { spoiled_ = address; }
 
   // Until nothing is left to happen, or for this long.
   void run() { sc_core::sc_start(); }
@@ -99,7 +114,17 @@ class npu_bench {
     void changed();
   };
 
+  // Between the checker and the blocking memory.
+  struct memory_gate : sc_core::sc_module {
+    tlm_utils::simple_target_socket<memory_gate> in{"in"};
+    tlm_utils::simple_initiator_socket<memory_gate> out{"out"};
+    const std::uint64_t& spoiled;
+    memory_gate(const sc_core::sc_module_name& name, const std::uint64_t& spoiled_byte);
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  };
+
   array::model_array model_;
+  std::uint64_t spoiled_ = ~std::uint64_t{0};
   std::uint32_t tails_[2] = {0, 0};
   sc_core::sc_signal<bool> irq_{"irq"};
 
@@ -108,6 +133,7 @@ class npu_bench {
   npu block;
   core::protocol_checker checker{"checker"};
   std::unique_ptr<core::memory_seat> memory;
+  std::unique_ptr<memory_gate> gate;
   line_watch line{"line_watch"};
 };
 

@@ -105,6 +105,11 @@ void interpret(images& m, const descriptor_view& d) {
     case gen::opcode::dma_load:
     case gen::opcode::dma_store:
       return interpret_dma(m, d.as<gen::dma_descriptor>());
+    case gen::opcode::stage: {
+      const auto copy = d.as<gen::dma_descriptor>();
+      std::memcpy(m.dram.data() + copy.dram_address, m.dram.data() + copy.list_address, copy.row_bytes);
+      return;
+    }
     case gen::opcode::vector:
       return interpret_vector(m, d.as<gen::vector_descriptor>());
     case gen::opcode::gemm:
@@ -143,7 +148,7 @@ class program_writer {
     const std::uint32_t pad_b = pad_cell(q_, b);
     const std::uint32_t pad_c = pad_cell(q_, c);
     const bool distinct = c != a && c != b;
-    switch (below(8)) {
+    switch (below(9)) {
       case 0:
       case 1: {
         gen::dma_descriptor d = load(dram_cell(q_, b) + 4 * below(3), pad_a, 4 * (1 + below(12)));
@@ -167,6 +172,11 @@ class program_writer {
         return {descriptor_view(gemm(gen::precision::bf16, {8, 8, 16, 16}, {pad_a, 32}, {pad_b, 32}, {}, {pad_c, 32})),
                 {a, b},
                 c};
+      case 7:
+        if (a == b) break;
+        return {descriptor_view(stage(dram_cell(q_, a) + below(8), dram_cell(q_, b) + below(8), 1 + below(248))),
+                {cells + b},
+                cells + a};
       default:
         break;
     }
@@ -177,7 +187,7 @@ class program_writer {
   std::set<std::size_t> conflicts(const step& next) const {
     std::set<std::size_t> found;
     std::set<gen::opcode> engines;
-    for (std::size_t i = steps_.size(); i-- > 0 && engines.size() < 5;) {
+    for (std::size_t i = steps_.size(); i-- > 0 && engines.size() < 6;) {
       if (!steps_[i]) continue;
       const step& earlier = *steps_[i];
       const auto touches = [](const step& s, std::uint32_t cell) {

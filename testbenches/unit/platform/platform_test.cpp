@@ -29,6 +29,17 @@ TEST(figures, difference_and_sum_go_leaf_by_leaf_over_both_trees) {
   EXPECT_EQ(sum(ordered_json(), after), after);
 }
 
+TEST(decode_config, the_latency_table_is_the_first_one_long_enough) {
+  decode_config config;
+  EXPECT_TRUE(latencies_for(config, 10).empty());
+  config.latencies = {{128, {{16, 1}}}, {256, {{16, 2}}}};
+  const auto time_for = [&](std::uint64_t positions) { return latencies_for(config, positions).at(0).ns; };
+  EXPECT_EQ(time_for(1), 1U);
+  EXPECT_EQ(time_for(128), 1U);
+  EXPECT_EQ(time_for(129), 2U);
+  EXPECT_EQ(time_for(100000), 2U);
+}
+
 TEST(figures, missing_paths_count_as_zero) {
   const ordered_json tree = {{"npu", {{"macs", 5}}}};
   EXPECT_EQ(count_at(tree, "npu.macs"), 5U);
@@ -93,6 +104,77 @@ TEST(core_choice, every_value_of_a_shipped_core_has_its_reason) {
       EXPECT_TRUE(why.starts_with("choice: ") || why.starts_with("quoted: ")) << why;
     }
   }
+}
+
+// Paths of the values of `place` that have no reason, neither of their own nor of an object they are in.
+std::vector<std::string> without_reason(const ordered_json& place, const ordered_json& why, const std::string& path) {
+  std::vector<std::string> found;
+  if (why.contains(path)) return found;
+  if (!place.is_object()) return {path};
+  for (const auto& item : place.items()) {
+    const auto below = without_reason(item.value(), why, path.empty() ? item.key() : path + '.' + item.key());
+    found.insert(found.end(), below.begin(), below.end());
+  }
+  return found;
+}
+
+TEST(config, every_shipped_one_loads_and_those_of_devices_give_every_reason) {
+  for (const std::string name : {"fixed", "jetson", "phone", "reference"}) {
+    platform_config config;
+    ASSERT_NO_THROW(config = load_config(name, {})) << name;
+    EXPECT_EQ(config.name, name);
+    EXPECT_EQ(config.seat, cpu_choice::native);
+    EXPECT_EQ(config.native.hart.stream.non_blocking, config.memory.lpddr5.has_value());
+    if (name == "fixed" || name == "reference") continue;
+    ordered_json described = config.source;
+    for (const char* about : {"$schema", "name", "description", "why"}) described.erase(about);
+    EXPECT_EQ(without_reason(described, config.source["why"], ""), std::vector<std::string>{}) << name;
+    EXPECT_EQ(config.native.harts, config.rv64.harts) << name;
+  }
+  EXPECT_EQ(load_config("phone", {}).memory.peak_bytes_per_second, 68'266'666'667U);
+  EXPECT_EQ(load_config("jetson", {}).memory.peak_bytes_per_second, 51'200'000'000U);
+}
+
+TEST(config, native_harts_streams_and_costs_are_what_the_file_says) {
+  const auto config = load_config(
+      "fixed", {"cpu.harts=3", "cpu.stream.burst_bytes=64", "cpu.stream.outstanding=5", "cpu.work_cycles.mac=0.125"});
+  EXPECT_EQ(config.native.harts, 3U);
+  EXPECT_EQ(config.rv64.harts, 1U);
+  EXPECT_EQ(config.native.hart.stream.burst_bytes, 64U);
+  EXPECT_EQ(config.native.hart.stream.outstanding, 5U);
+  EXPECT_EQ(config.native.hart.work[4].name, "mac");
+  EXPECT_EQ(config.native.hart.work[4].cycles, 0.125);
+  const auto said = [](const std::string& assignment) { return refusal([&] { load_config("fixed", {assignment}); }); };
+  for (const auto& [assignment, key] : std::vector<std::pair<std::string, std::string>>{
+           {"cpu.harts=0", "cpu.harts"},
+           {"cpu.harts=5", "cpu.harts"},
+           {"cpu.harts=1.5", "cpu.harts"},
+           {"cpu.stream.burst_bytes=48", "cpu.stream.burst_bytes: is 48; give a power of two"},
+           {"cpu.stream.burst_bytes=8192", "cpu.stream.burst_bytes"},
+           {"cpu.stream.outstanding=0", "cpu.stream.outstanding"},
+           {"cpu.work_cycles.mac=-1", "cpu.work_cycles.mac"},
+           {"cpu.work_cycles.mac=fast", "cpu.work_cycles.mac"}}) {
+    EXPECT_NE(said(assignment).find(key), std::string::npos) << assignment << ": " << said(assignment);
+  }
+}
+
+TEST(config, a_reason_is_of_a_value_that_is_there_and_goes_with_it) {
+  EXPECT_TRUE(load_config("phone", {}).source["why"].contains("cpu.clock_hz"));
+  const auto replaced = load_config("phone", {"cpu.clock_hz=1000000000"}).source;
+  EXPECT_FALSE(replaced["why"].contains("cpu.clock_hz"));
+  EXPECT_TRUE(replaced["why"].contains("cpu.harts"));
+
+  ordered_json document = load_config("fixed", {}).source;
+  const test::scratch_file file("reasons.json");
+  const auto said = [&](const char* key, const char* reason) {
+    ordered_json changed = document;
+    changed["why"][key] = reason;
+    std::ofstream(file.path()) << changed;
+    return refusal([&] { load_config(file.path(), {}); });
+  };
+  EXPECT_EQ(said("cpu.harts", "choice: one is enough"), "accepted");
+  EXPECT_NE(said("cpu.hearts", "choice: one is enough").find("reasons.json: why.cpu.hearts: "), std::string::npos);
+  EXPECT_NE(said("cpu.harts", "because").find("why"), std::string::npos);
 }
 
 TEST(config, a_core_by_name_can_be_changed_key_by_key) {

@@ -18,7 +18,7 @@ lpddr5::memory_config choose_memory(const std::string& path_or_name, const std::
     if (equals == std::string::npos || equals == 0) {
       throw usage_error("--set " + assignment + ": expected path=value, such as controller.refresh=none");
     }
-    override_memory(document, assignment.substr(0, equals), assignment);
+    override_memory(document, assignment.substr(0, equals), assigned_value(assignment), "--set " + assignment);
   }
   const std::string folder = std::filesystem::path(path_or_name).parent_path().string();
   return document.contains("simulation") ? lpddr5::read_simulation(document, path_or_name, folder)
