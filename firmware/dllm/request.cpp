@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "firmware/dllm/alignment.h"
 #include "firmware/dllm/commit.h"
 #include "firmware/dllm/drafts.h"
 #include "firmware/dllm/revision.h"
@@ -19,7 +20,6 @@ using gen::decode_loop;
 using gen::request_record;
 using gen::result_code;
 
-constexpr std::uint32_t alignment = 64;
 constexpr std::uint32_t most_row_tile = 256;
 constexpr std::uint32_t most_edit_steps = 64;
 constexpr std::uint32_t most_draft_trigger = 64;
@@ -28,10 +28,6 @@ constexpr std::uint32_t most_retries = 100;
 constexpr std::uint16_t known_flags = gen::request_flag::threshold_inclusive | gen::request_flag::allow_mask |
                                       gen::request_flag::stop_at_end | gen::request_flag::clear_cache |
                                       gen::request_flag::revision_wait;
-
-std::uint64_t align_up(std::uint64_t value) {
-  return (value + alignment - 1) / alignment * alignment;
-}
 
 // Neither negative nor NaN nor infinite.
 bool amount(float value) {

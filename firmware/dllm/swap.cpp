@@ -1,5 +1,6 @@
 #include "firmware/dllm/swap.h"
 
+#include "firmware/dllm/alignment.h"
 #include "firmware/hal/hal.h"
 
 namespace dvp::dllm {
@@ -12,11 +13,6 @@ constexpr std::uint64_t identity_bytes = 2 * kernels::weight_group * kernels::we
 
 // Steps of the planner that take as long as a token examined; by the RV64 image's time.
 constexpr std::uint64_t planner_steps_per_token = 10;
-
-std::uint64_t align_up(std::uint64_t bytes) {
-  constexpr std::uint64_t alignment = 64;
-  return (bytes + alignment - 1) / alignment * alignment;
-}
 
 }  // namespace
 

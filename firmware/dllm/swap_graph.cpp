@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "firmware/dllm/alignment.h"
 #include "firmware/hal/hal.h"
 
 namespace dvp::dllm {
@@ -10,12 +11,6 @@ namespace {
 
 using gen::operator_label;
 using kernels::tensor;
-
-constexpr std::uint64_t alignment = 64;
-
-std::uint64_t align_up(std::uint64_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
 
 channel_rows codes_of(const tensor& t) {
   const std::uint64_t element = t.format == gen::tensor_format::q8_group32 ? 1
