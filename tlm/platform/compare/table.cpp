@@ -152,10 +152,12 @@ std::string comparison_table(const ordered_json& comparison) {
   std::string text = layout(rows) + legend;
   if (!energy.empty()) {
     const bool ratios = comparison["points"][0].contains("figures");
-    text += std::string("per answer; ") + (ratios ? "ratios to the first" : "no ratios: the first failed") +
-            std::string("; energy of the DRAM, modelled (") +
-            (energy == "dram_total_pj" ? "all of it" : "movement of data alone") +
-            "); everything else measured by the simulation\n" + explain_columns(rows);
+    text +=
+        std::string("per answer; ") + (ratios ? "ratios to the first" : "no ratios: the first failed") +
+        std::string("; energy of the DRAM, modelled (") +
+        (energy == "dram_total_pj" ? "all of it" : "movement of data alone") +
+        "); everything else measured by the simulation, CPU work and window maps at the costs of the configuration\n" +
+        explain_columns(rows);
   }
   return text + troubles;
 }
