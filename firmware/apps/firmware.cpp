@@ -52,8 +52,8 @@ gen::result_code server::serve_one() {
   const std::uint64_t request = mailbox_.accept({controller_, gen::system::mailbox_interrupt});
   mailbox_observer observer(mailbox_);
   hal::start_watchdog(silence_us(request));
-  const gen::result_code code =
-      dllm::decode(request, npu_base_, {controller_, gen::system::npu_interrupt}, memory, observer);
+  const gen::result_code code = dllm::decode(request, npu_base_, {controller_, gen::system::npu_interrupt},
+                                             gen::system::converter_base, memory, observer);
   hal::start_watchdog(0);
   mailbox_.finish(code);
   return code;

@@ -1,5 +1,6 @@
 #include "firmware/dllm/decode.h"
 
+#include "firmware/dllm/converter_views.h"
 #include "firmware/dllm/dual_path.h"
 #include "firmware/dllm/fast_dllm_v2.h"
 #include "firmware/dllm/image.h"
@@ -30,14 +31,31 @@ struct npu_side {
   swap_policies swap;
 };
 
-result_code start_npu(const gen::request_record& request, const work_layout& work, std::uint64_t npu_base,
-                      decode_memory& memory, npu_side& side) {
+// Rows that are stored or anchored are one tile.
+void describe(const compression_request& compression, const kernels::kv_store& store, std::uint32_t block_length,
+              const kernels::channel_weights& channels, kernels::plan_request& wanted) {
+  if (compression.any() && wanted.tile_rows == 0) {
+    wanted.tile_rows = block_length;
+  }
+  wanted.store_entries = store.capacity;
+  wanted.store_rank = store.rank;
+  wanted.anchored = compression.anchors();
+  if (compression.anchors() && compression.record.correction_rank != 0) {
+    wanted.correction_rank = channels.correction_q4_outputs.columns;
+  }
+}
+
+result_code start_npu(const gen::request_record& request, const work_layout& work, bool compressed,
+                      std::uint64_t npu_base, decode_memory& memory, npu_side& side) {
   drivers::npu& npu = side.npu;
   if (npu.probe(npu_base) != npu_code::ok) {
     return result_code::npu_absent;
   }
   side.window.open(npu_base, request.watchdog_us);
   if (side.window.present()) {
+    if (compressed) {
+      return result_code::bad_request;
+    }
     const result_code code =
         memory.swap.plan(request, work, memory.model, memory.weights, memory.state, side.window, side.swap);
     if (code != result_code::ok) {
@@ -52,9 +70,28 @@ result_code start_npu(const gen::request_record& request, const work_layout& wor
              : result_code::bad_request;
 }
 
+// What the image must have for it, where it is kept, and that the memory can narrow it.
+result_code start_compression(const gen::request_record& request, const request_buffers& buffers,
+                              const work_layout& work, std::uint64_t converter_base, decode_memory& memory) {
+  const compression_request& compression = buffers.compression;
+  kernels::run_state& state = memory.state;
+  if (compression.anchors() && !has_channels(memory.model, memory.anchors.layers, compression.record.correction_rank)) {
+    return result_code::bad_image;
+  }
+  const result_code code = set_views(compression, converter_base, memory.model.layers, memory.anchors);
+  if (code != result_code::ok) {
+    return code;
+  }
+  state.compressed = compression.stores() ? &memory.cache : nullptr;
+  state.anchors = compression.anchors() ? &memory.anchors : nullptr;
+  memory.compression.start(compression, work.compression, memory.model,
+                           static_cast<std::uint32_t>(sequence_length(request)), request.block_length, state);
+  return result_code::ok;
+}
+
 // Everything between an accepted image and the first forward.
 result_code prepare(const gen::request_record& request, const request_buffers& buffers, std::uint64_t npu_base,
-                    decode_memory& memory, npu_side& side, work_layout& work) {
+                    std::uint64_t converter_base, decode_memory& memory, npu_side& side, work_layout& work) {
   drivers::npu& npu = side.npu;
   kernels::run_state& state = memory.state;
   result_code code = place_run(request, buffers, memory.model, work, state.cache);
@@ -70,15 +107,21 @@ result_code prepare(const gen::request_record& request, const request_buffers& b
     state.plan.tile_rows = kernels::cpu_panel_rows;
     return result_code::ok;
   }
-  code = start_npu(request, work, npu_base, memory, side);
+  code = start_npu(request, work, buffers.compression.any(), npu_base, memory, side);
   if (code != result_code::ok) {
+    return code;
+  }
+  code = start_compression(request, buffers, work, converter_base, memory);
+  if (code != result_code::ok) {
+    npu.reset();
     return code;
   }
   state.limits = npu.limits();
   state.stream.start(npu, ring_entries);
-  const kernels::plan_request wanted =
+  kernels::plan_request wanted =
       kernels::request_plan(memory.model, memory.weights, request.row_tile,
                             static_cast<std::uint32_t>(sequence_length(request)), state.stream.granule_bytes());
+  describe(buffers.compression, work.compression.store, request.block_length, memory.anchors.layers[0], wanted);
   if (wanted.identity) {
     write_identity(work.identity);
   }
@@ -114,13 +157,13 @@ result_code run_loop(session& s, const work_layout& work) {
 }
 
 result_code run(const gen::request_record& request, const request_buffers& buffers, std::uint64_t npu_base,
-                drivers::interrupt_line npu_line, decode_memory& memory, observer& host) {
+                drivers::interrupt_line npu_line, std::uint64_t converter_base, decode_memory& memory, observer& host) {
   npu_side side{drivers::npu(npu_line), drivers::npu_window(npu_line), {}};
   drivers::npu& npu = side.npu;
   work_layout work;
-  result_code code = read_image(request.image_address, memory.model, memory.weights);
+  result_code code = read_image(request.image_address, memory.model, memory.weights, memory.anchors.layers);
   if (code == result_code::ok) {
-    code = prepare(request, buffers, npu_base, memory, side, work);
+    code = prepare(request, buffers, npu_base, converter_base, memory, side, work);
   }
   gen::result_record& result = *buffers.result;
   result = {};
@@ -128,12 +171,18 @@ result_code run(const gen::request_record& request, const request_buffers& buffe
   memory.swap.report(result);
   if (code == result_code::ok) {
     session s(request, memory.model, memory.weights, memory.state, buffers.tokens, result, *buffers.progress, host);
+    if (buffers.compression.any()) {
+      s.compress(memory.compression);
+    }
     s.report(gen::progress_kind::started, {}, 0, request.prompt_tokens);
     code = run_loop(s, work);
     if (code == result_code::npu_error) {
       code = explain(npu.fault(), result);
     }
     result.code = code;
+    if (buffers.compression.any()) {
+      memory.compression.report();
+    }
     memory.swap.finish(memory.state, result);
     memory.swap.report(result);
     s.report(gen::progress_kind::finished, {}, 0, result.total_tokens);
@@ -153,7 +202,7 @@ result_code run(const gen::request_record& request, const request_buffers& buffe
 }  // namespace
 
 result_code decode(std::uint64_t request_address, std::uint64_t npu_base, drivers::interrupt_line npu_line,
-                   decode_memory& memory, observer& host) {
+                   std::uint64_t converter_base, decode_memory& memory, observer& host) {
   const auto requests = hal::objects<gen::request_record>(request_address, 1);
   if (requests.empty()) {
     return result_code::bad_request;
@@ -172,7 +221,7 @@ result_code decode(std::uint64_t request_address, std::uint64_t npu_base, driver
   }
   memory.state = {};
   memory.swap.clear();
-  return run(request, buffers, npu_base, npu_line, memory, host);
+  return run(request, buffers, npu_base, npu_line, converter_base, memory, host);
 }
 
 }  // namespace dvp::dllm

@@ -17,14 +17,19 @@ struct decode_memory {
   kernels::config model;
   kernels::weights weights;
   kernels::run_state state;
+  kernels::compressed_cache cache;
+  kernels::anchored_ffn anchors;
+  compression_run compression;
   swap_runtime swap;
 };
 
 // Runs the request at bus address `request_address` on the NPU at `npu_base` and tells `host` about progress. npu_line:
-// the NPU's interrupt, open at its controller. Writes the result record when the request names a usable one. When the
+// the NPU's interrupt, open at its controller. converter_base: the memory's converter, looked at only by requests whose
+// reads are narrowed. Writes the result record when the request names a usable one. When the
 // run ends the NPU is disabled; after a failure it is reset too. A request for the engine cpu neither needs nor touches
 // it. Every result_code is possible.
 [[nodiscard]] gen::result_code decode(std::uint64_t request_address, std::uint64_t npu_base,
-                                      drivers::interrupt_line npu_line, decode_memory& memory, observer& host);
+                                      drivers::interrupt_line npu_line, std::uint64_t converter_base,
+                                      decode_memory& memory, observer& host);
 
 }  // namespace dvp::dllm

@@ -6,6 +6,9 @@
 // mask always. A full block gets one more forward that stores its final keys and values and predicts the next block's
 // first token. Every denoising forward recomputes the whole block: the publication's block cache is not implemented.
 //
+// With drafts, a forward also predicts masks of later sub-blocks, whose rows are in the window anyway, and confident
+// ones become drafts as in drafts.h, with sub-blocks in the place of blocks. The publication has nothing of the kind.
+//
 // The run ends as soon as no mask is left before an end token or before the last token asked for, also within a block.
 #pragma once
 

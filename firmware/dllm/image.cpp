@@ -1,7 +1,9 @@
 #include "firmware/dllm/image.h"
 
+#include <algorithm>
 #include <limits>
 
+#include "firmware/dllm/compression.h"
 #include "firmware/hal/hal.h"
 
 namespace dvp::dllm {
@@ -63,15 +65,58 @@ kernels::config config_of(const image_header& h) {
           .block_causal = has(h, gen::image_flag::block_causal)};
 }
 
+enum class storage : std::uint8_t {
+  numbers,   // fp32
+  matrix,    // bf16 or q8_group32
+  elements,  // bf16
+  channels,  // q8_channels
+  words,     // u32
+};
+
 // What a tensor of some kind must look like, and where it goes.
 struct place {
   kernels::tensor* target = nullptr;  // null: the model has no such tensor
   std::uint32_t rows = 0;
   std::uint32_t columns = 0;
-  bool matrix = false;  // bf16 or q8_group32, else fp32
+  storage how = storage::numbers;
 };
 
-place place_of(const tensor_entry& entry, const image_header& h, const kernels::config& model, kernels::weights& w) {
+// The tensors for compression. Those of a correction have any rank there can be.
+place place_of_channels(const tensor_entry& e, const image_header& h, kernels::channel_weights& c) {
+  const auto correction = [&](kernels::tensor& target, std::uint32_t rank, std::uint32_t rows, std::uint32_t columns) {
+    return in(rank, 1, most_correction_rank) ? place{&target, rows, columns, storage::elements} : place{};
+  };
+  const auto inputs = [&](kernels::tensor& target) { return correction(target, e.rows / 2, e.rows / 2 * 2, h.width); };
+  const auto factors = [&](kernels::tensor& target) {
+    return correction(target, e.columns / 3, h.ffn_width, e.columns / 3 * 3);
+  };
+  const auto outputs = [&](kernels::tensor& target) { return correction(target, e.columns, h.width, e.columns); };
+  switch (e.kind) {
+    case tensor_kind::ffn_channels:
+      return {&c.channels, h.ffn_width, 3 * h.width, storage::channels};
+    case tensor_kind::ffn_importance:
+      return {&c.importance, 1, h.ffn_width, storage::numbers};
+    case tensor_kind::ffn_views:
+      return {&c.views, 1, 2, storage::words};
+    case tensor_kind::correction_q4_inputs:
+      return inputs(c.correction_q4_inputs);
+    case tensor_kind::correction_q4_channels:
+      return factors(c.correction_q4_channels);
+    case tensor_kind::correction_q4_outputs:
+      return outputs(c.correction_q4_outputs);
+    case tensor_kind::correction_q2_inputs:
+      return inputs(c.correction_q2_inputs);
+    case tensor_kind::correction_q2_channels:
+      return factors(c.correction_q2_channels);
+    case tensor_kind::correction_q2_outputs:
+      return outputs(c.correction_q2_outputs);
+    default:
+      return {};
+  }
+}
+
+place place_of(const tensor_entry& entry, const image_header& h, const kernels::config& model, kernels::weights& w,
+               std::span<kernels::channel_weights, kernels::most_layers> channels) {
   const std::uint32_t queries = model.query_width();
   const std::uint32_t kv = model.kv_width();
   const bool outside = entry.kind == tensor_kind::embedding || entry.kind == tensor_kind::output_norm ||
@@ -83,39 +128,40 @@ place place_of(const tensor_entry& entry, const image_header& h, const kernels::
   const auto only_if = [](bool present, place p) { return present ? p : place{}; };
   switch (entry.kind) {
     case tensor_kind::embedding:
-      return {&w.embedding, h.vocabulary, h.width, true};
+      return {&w.embedding, h.vocabulary, h.width, storage::matrix};
     case tensor_kind::output_norm:
-      return {&w.output_norm, 1, h.width, false};
+      return {&w.output_norm, 1, h.width, storage::numbers};
     case tensor_kind::output:
-      return only_if(!has(h, gen::image_flag::tied_head), {&w.output, h.vocabulary, h.width, true});
+      return only_if(!has(h, gen::image_flag::tied_head), {&w.output, h.vocabulary, h.width, storage::matrix});
     case tensor_kind::attn_norm:
-      return {&l.attn_norm, 1, h.width, false};
+      return {&l.attn_norm, 1, h.width, storage::numbers};
     case tensor_kind::attn_q:
-      return {&l.attn_q, queries, h.width, true};
+      return {&l.attn_q, queries, h.width, storage::matrix};
     case tensor_kind::attn_k:
-      return {&l.attn_k, kv, h.width, true};
+      return {&l.attn_k, kv, h.width, storage::matrix};
     case tensor_kind::attn_v:
-      return {&l.attn_v, kv, h.width, true};
+      return {&l.attn_v, kv, h.width, storage::matrix};
     case tensor_kind::attn_q_bias:
-      return only_if(model.qkv_bias, {&l.attn_q_bias, 1, queries, false});
+      return only_if(model.qkv_bias, {&l.attn_q_bias, 1, queries, storage::numbers});
     case tensor_kind::attn_k_bias:
-      return only_if(model.qkv_bias, {&l.attn_k_bias, 1, kv, false});
+      return only_if(model.qkv_bias, {&l.attn_k_bias, 1, kv, storage::numbers});
     case tensor_kind::attn_v_bias:
-      return only_if(model.qkv_bias, {&l.attn_v_bias, 1, kv, false});
+      return only_if(model.qkv_bias, {&l.attn_v_bias, 1, kv, storage::numbers});
     case tensor_kind::attn_output:
-      return {&l.attn_output, h.width, queries, true};
+      return {&l.attn_output, h.width, queries, storage::matrix};
     case tensor_kind::ffn_norm:
-      return {&l.ffn_norm, 1, h.width, false};
+      return {&l.ffn_norm, 1, h.width, storage::numbers};
     case tensor_kind::ffn_gate:
-      return {&l.ffn_gate, h.ffn_width, h.width, true};
+      return {&l.ffn_gate, h.ffn_width, h.width, storage::matrix};
     case tensor_kind::ffn_up:
-      return {&l.ffn_up, h.ffn_width, h.width, true};
+      return {&l.ffn_up, h.ffn_width, h.width, storage::matrix};
     case tensor_kind::ffn_down:
-      return {&l.ffn_down, h.width, h.ffn_width, true};
+      return {&l.ffn_down, h.width, h.ffn_width, storage::matrix};
     case tensor_kind::rope_table:
-      return {&w.rope_table, h.context, h.head_length, false};
+      return {&w.rope_table, h.context, h.head_length, storage::numbers};
+    default:
+      return place_of_channels(entry, h, channels[entry.layer]);
   }
-  return {};
 }
 
 // rows of row_bytes each `stride` apart, from an aligned offset on, end within `total`.
@@ -125,19 +171,39 @@ bool inside(std::uint64_t offset, std::uint64_t rows, std::uint64_t stride, std:
          (rows - 1) * stride + row_bytes <= total - offset;
 }
 
+// Scales of a channel: three precisions, each in whole units.
+constexpr std::uint32_t scale_unit_bytes = 3 * 2 * gen::scale_slot_unit;
+
+// Of one precision: a scale per group of gate, per group of up, one for down.
+std::uint32_t scale_slots(std::uint32_t width) {
+  return 2 * (width / kernels::weight_group) + 1;
+}
+
 bool good_storage(const tensor_entry& e, const place& p, std::uint64_t total) {
   if (e.rows != p.rows || e.columns != p.columns) {
     return false;
   }
   switch (e.format) {
     case tensor_format::fp32:
-      return !p.matrix && e.row_bytes % 4 == 0 && inside(e.data_offset, e.rows, e.row_bytes, e.columns * 4, total);
+      return p.how == storage::numbers && e.row_bytes % 4 == 0 &&
+             inside(e.data_offset, e.rows, e.row_bytes, e.columns * 4, total);
     case tensor_format::bf16:
-      return p.matrix && e.row_bytes % 2 == 0 && inside(e.data_offset, e.rows, e.row_bytes, e.columns * 2, total);
+      return (p.how == storage::matrix || p.how == storage::elements) && e.row_bytes % 2 == 0 &&
+             inside(e.data_offset, e.rows, e.row_bytes, e.columns * 2, total);
     case tensor_format::q8_group32:
-      return p.matrix && e.columns % kernels::weight_group == 0 && e.scale_row_bytes % 2 == 0 &&
+      return p.how == storage::matrix && e.columns % kernels::weight_group == 0 && e.scale_row_bytes % 2 == 0 &&
              inside(e.data_offset, e.rows, e.row_bytes, e.columns, total) &&
              inside(e.scale_offset, e.rows, e.scale_row_bytes, e.columns / kernels::weight_group * 2, total);
+    case tensor_format::q8_channels:
+      // Rows are also read as narrow codes: four to a byte of the narrowest.
+      return p.how == storage::channels && e.columns / 3 % kernels::weight_group == 0 && e.row_bytes % 4 == 0 &&
+             e.scale_row_bytes % scale_unit_bytes == 0 &&
+             e.scale_row_bytes / scale_unit_bytes * gen::scale_slot_unit >= scale_slots(e.columns / 3) &&
+             inside(e.data_offset, e.rows, e.row_bytes, e.columns, total) &&
+             inside(e.scale_offset, e.rows, e.scale_row_bytes, e.scale_row_bytes, total);
+    case tensor_format::words:
+      return p.how == storage::words && e.row_bytes % 4 == 0 &&
+             inside(e.data_offset, e.rows, e.row_bytes, e.columns * 4, total);
   }
   return false;
 }
@@ -169,7 +235,8 @@ bool complete(const kernels::config& model, const kernels::weights& w) {
 
 }  // namespace
 
-result_code read_image(std::uint64_t address, kernels::config& model, kernels::weights& w) {
+result_code read_image(std::uint64_t address, kernels::config& model, kernels::weights& w,
+                       std::span<kernels::channel_weights, kernels::most_layers> channels) {
   const auto headers = hal::objects<image_header>(address, 1);
   if (address % data_alignment != 0 || headers.empty() || !good_header(headers[0])) {
     return result_code::bad_image;
@@ -181,9 +248,10 @@ result_code read_image(std::uint64_t address, kernels::config& model, kernels::w
   }
   model = config_of(header);
   w = {};
+  std::fill(channels.begin(), channels.end(), kernels::channel_weights{});
   hal::spend(hal::work::tensor, header.tensor_count);
   for (const tensor_entry& entry : hal::objects<tensor_entry>(address + sizeof(image_header), header.tensor_count)) {
-    const place p = place_of(entry, header, model, w);
+    const place p = place_of(entry, header, model, w, channels);
     if (p.target == nullptr || present(*p.target) || !good_storage(entry, p, header.total_bytes)) {
       return result_code::bad_image;
     }
@@ -199,6 +267,27 @@ result_code read_image(std::uint64_t address, kernels::config& model, kernels::w
     w.output = w.embedding;
   }
   return complete(model, w) ? result_code::ok : result_code::bad_image;
+}
+
+bool has_channels(const kernels::config& model,
+                  std::span<const kernels::channel_weights, kernels::most_layers> channels,
+                  std::uint32_t correction_rank) {
+  const std::uint32_t rank = channels[0].correction_q4_outputs.columns;
+  const auto corrected = [&](const kernels::tensor& inputs, const kernels::tensor& factors,
+                             const kernels::tensor& outputs) {
+    return inputs.rows == 2 * rank && factors.columns == 3 * rank && outputs.columns == rank;
+  };
+  for (const kernels::channel_weights& c : channels.first(model.layers)) {
+    if (!present(c.channels) || !present(c.importance) || !present(c.views)) {
+      return false;
+    }
+    if (correction_rank != 0 &&
+        (!corrected(c.correction_q4_inputs, c.correction_q4_channels, c.correction_q4_outputs) ||
+         !corrected(c.correction_q2_inputs, c.correction_q2_channels, c.correction_q2_outputs))) {
+      return false;
+    }
+  }
+  return correction_rank <= rank;
 }
 
 }  // namespace dvp::dllm

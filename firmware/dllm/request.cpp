@@ -98,7 +98,8 @@ bool good_latencies(const request_record& r) {
 
 bool good_drafts(const request_record& r) {
   return r.draft_trigger <= most_draft_trigger && r.draft_look_ahead <= most_look_ahead && amount(r.draft_threshold) &&
-         (r.draft_trigger == 0 || r.cache == cache_mode::dual) && good_latencies(r);
+         (r.draft_trigger == 0 || r.cache == cache_mode::dual || r.loop == decode_loop::fast_dllm_v2) &&
+         good_latencies(r);
 }
 
 bool good_engine(const request_record& r) {
@@ -143,7 +144,7 @@ bool good_profile(const request_record& r) {
 bool good_numbers(const request_record& r) {
   if (r.version != gen::request_version || (r.flags & ~known_flags) != 0 || r.prompt_tokens == 0 ||
       (r.generate_tokens == 0) != (r.loop == decode_loop::profile) || r.retries > most_retries || r.block_length == 0 ||
-      r.block_length > most_block_length || !amount(r.temperature) || r.row_tile > most_row_tile ||
+      r.block_length > most_block_length || !amount(r.temperature) || r.row_tile > most_row_tile || r.unused0 != 0 ||
       std::any_of(std::begin(r.unused), std::end(r.unused), [](auto u) { return u != 0; }) || !good_rule(r) ||
       !good_cache(r) || !good_edits(r) || !good_drafts(r) || !good_engine(r) || !good_revision(r)) {
     return false;
@@ -169,9 +170,10 @@ bool apart(const extent& a, const extent& b) {
   return a.address + a.bytes <= b.address || b.address + b.bytes <= a.address;
 }
 
-bool good_buffers(const request_record& r, std::uint64_t address) {
+bool good_buffers(const request_record& r, std::uint64_t address, const compression_request& compression) {
   constexpr std::size_t required = 6;  // the others may be empty
-  const std::array<extent, 8> extents = {
+  const gen::compression_record& c = compression.record;
+  const std::array<extent, 10> extents = {
       {{address, sizeof(request_record)},
        {r.tokens_address, std::uint64_t{4} * r.tokens_capacity},
        {r.kv_address, r.kv_bytes},
@@ -179,7 +181,9 @@ bool good_buffers(const request_record& r, std::uint64_t address) {
        {r.result_address, sizeof(gen::result_record)},
        {r.progress_address, sizeof(gen::progress_record)},
        {r.latency_address, std::uint64_t{r.latency_entries} * sizeof(gen::latency_entry)},
-       {r.plan_address, std::uint64_t{r.plan_entries} * sizeof(gen::swap_plan_entry)}}};
+       {r.plan_address, std::uint64_t{r.plan_entries} * sizeof(gen::swap_plan_entry)},
+       {r.compression_address, r.compression_address != 0 ? sizeof(gen::compression_record) : 0},
+       {c.statistics_address, compression.statistics.size_bytes()}}};
   for (std::size_t i = 0; i < extents.size(); ++i) {
     if (extents[i].bytes == 0 && i >= required) {
       continue;
@@ -204,7 +208,8 @@ std::uint64_t sequence_length(const request_record& r) {
 }
 
 result_code check_request(const request_record& request, std::uint64_t address, request_buffers& buffers) {
-  if (!good_numbers(request) || !good_buffers(request, address)) {
+  if (!good_numbers(request) || read_compression(request, buffers.compression) != result_code::ok ||
+      !good_buffers(request, address, buffers.compression)) {
     return result_code::bad_request;
   }
   buffers.tokens = hal::objects<std::uint32_t>(request.tokens_address, request.tokens_capacity);
@@ -226,6 +231,9 @@ result_code place_run(const request_record& request, const request_buffers& buff
   }
   if (request.visibility > 0 && (request.refresh_first_layer >= model.layers ||
                                  request.refresh_layers > model.layers - request.refresh_first_layer)) {
+    return result_code::bad_request;
+  }
+  if (!suits(buffers.compression, model)) {
     return result_code::bad_request;
   }
   const std::uint64_t length = sequence_length(request);
@@ -276,8 +284,13 @@ result_code place_run(const request_record& request, const request_buffers& buff
     work.revision_entries = end;
     end += std::uint64_t{request.generate_tokens} * sizeof(revision_entry);
   }
-  work.end = end;
-  return end - request.work_address <= request.work_bytes ? result_code::ok : result_code::too_long;
+  free_memory rest{.next = end, .end = request.work_address + request.work_bytes};
+  free_memory behind_cache{.next = align_up(request.kv_address + cache.bytes(model)),
+                           .end = request.kv_address + request.kv_bytes};
+  const bool fits = place_compression(buffers.compression, model, static_cast<std::uint32_t>(length),
+                                      request.retries != 0, behind_cache, rest, work.compression);
+  work.end = rest.next;
+  return fits ? result_code::ok : result_code::too_long;
 }
 
 }  // namespace dvp::dllm

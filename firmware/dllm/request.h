@@ -5,6 +5,8 @@
 #include <span>
 
 #include "dvp_gen/request.h"
+#include "firmware/dllm/compression.h"
+#include "firmware/dllm/compression_space.h"
 #include "firmware/kernels/model.h"
 #include "firmware/kernels/run_state.h"
 
@@ -15,9 +17,10 @@ struct request_buffers {
   std::span<std::uint32_t> tokens;  // [tokens_capacity]
   gen::result_record* result = nullptr;
   gen::progress_record* progress = nullptr;
+  compression_request compression;
 };
 
-// Where the parts of the work buffer lie; bus addresses.
+// Where the parts of the work buffer lie; bus addresses. A compressed cache may be in the cache's buffer.
 struct work_layout {
   std::uint64_t ring = 0;
   std::uint64_t records = 0;  // of completion, as many as the ring has entries
@@ -28,8 +31,9 @@ struct work_layout {
   kernels::cpu_workspace cpu_workspace;  // with revisions: of their passes, all layers kept
   std::uint64_t revision_entries = 0;    // with a visibility: one per position to generate
   std::uint64_t shadow_kv = 0;           // with revisions: a second cache, as large as the first
-  std::uint64_t npu_end = 0;             // the NPU uses what is from the ring to here
-  std::uint64_t end = 0;                 // from here on the work buffer is free
+  compression_space compression;
+  std::uint64_t npu_end = 0;  // the NPU uses what is from the ring to here
+  std::uint64_t end = 0;      // from here on the work buffer is free
 };
 
 inline constexpr std::uint32_t ring_entries = 512;

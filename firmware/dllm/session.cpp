@@ -27,6 +27,18 @@ result_code code_of(drivers::npu_code code) {
   return result_code::npu_error;
 }
 
+gen::network_pass record_of(kernels::ffn_pass pass) {
+  switch (pass) {
+    case kernels::ffn_pass::whole:
+      break;
+    case kernels::ffn_pass::anchor:
+      return gen::network_pass::anchor;
+    case kernels::ffn_pass::interior:
+      return gen::network_pass::interior;
+  }
+  return gen::network_pass::whole;
+}
+
 }  // namespace
 
 session::session(const gen::request_record& request, const kernels::config& model, const kernels::weights& weights,
@@ -59,7 +71,13 @@ kernels::sampling_rule session::next_rule(bool samples) {
           .noise_key = samples && request_.temperature > 0 ? random_.next() : 0};
 }
 
-drivers::npu_code session::compute(const kernels::forward_pass& pass, meanwhile* other) {
+void session::begin(gen::compression_span part) {
+  if (compression_ != nullptr) {
+    compression_->begin(part);
+  }
+}
+
+drivers::npu_code session::compute(kernels::forward_pass& pass, meanwhile* other) {
   if (request_.engine == gen::forward_engine::cpu) {
     if (other != nullptr) {
       other->run();
@@ -82,6 +100,9 @@ drivers::npu_code session::compute(const kernels::forward_pass& pass, meanwhile*
     }
     ++result_.retried;
     recover();
+    if (compression_ != nullptr) {
+      compression_->undo(pass);
+    }
   }
 }
 
@@ -95,17 +116,24 @@ void session::recover() {
 }
 
 result_code session::run_forward(const window& rows, std::uint32_t logits_first, std::uint32_t logits_rows,
-                                 meanwhile* other) {
-  const kernels::forward_pass pass{.first = rows.first,
-                                   .rows = rows.rows,
-                                   .keys = rows.keys,
-                                   .logits_first = logits_first,
-                                   .logits_rows = logits_rows,
-                                   .rule = next_rule(logits_rows != 0)};
+                                 bool denoises, meanwhile* other) {
+  kernels::forward_pass pass{.first = rows.first,
+                             .rows = rows.rows,
+                             .keys = rows.keys,
+                             .logits_first = logits_first,
+                             .logits_rows = logits_rows,
+                             .rule = next_rule(logits_rows != 0)};
+  if (compression_ != nullptr) {
+    compression_->prepare(pass, denoises);
+  }
   const drivers::npu_code code = compute(pass, other);
   if (code != drivers::npu_code::ok) {
     return code_of(code);
   }
+  if (compression_ != nullptr) {
+    compression_->complete(pass);
+  }
+  network_ = pass.ffn;
   ++result_.forwards;
   result_.rows += rows.rows;
   return result_code::ok;
@@ -114,13 +142,13 @@ result_code session::run_forward(const window& rows, std::uint32_t logits_first,
 result_code session::predict(const window& rows, const block& b, position_set candidates, position_set ahead,
                              meanwhile* other) {
   if ((candidates | ahead) == 0) {
-    return run_forward(rows, 0, 0, other);
+    return run_forward(rows, 0, 0, true, other);
   }
   // With shifted logits, position p is predicted by the row before it.
   const std::uint32_t shift = model_.shift_logits ? 1 : 0;
   const std::uint32_t first = candidates != 0 ? lowest(candidates) : b.length + lowest(ahead);
   const std::uint32_t last = ahead != 0 ? b.length + highest(ahead) : highest(candidates);
-  const result_code code = run_forward(rows, b.first + first - shift, last - first + 1, other);
+  const result_code code = run_forward(rows, b.first + first - shift, last - first + 1, true, other);
   if (code != result_code::ok) {
     return code;
   }
@@ -170,7 +198,7 @@ void session::write(block& b, position_set chosen, position_set edited) {
 }
 
 result_code session::fill(const window& rows, const block& b, std::uint32_t total) {
-  const result_code code = run_forward(rows, 0, 0);
+  const result_code code = run_forward(rows, 0, 0, false);
   if (code == result_code::ok) {
     report(progress_kind::prefill, b, 0, total);
   }
@@ -179,7 +207,7 @@ result_code session::fill(const window& rows, const block& b, std::uint32_t tota
 
 result_code session::fill_and_append(const window& rows, std::uint32_t block_length) {
   const std::uint32_t end = rows.first + rows.rows;
-  const result_code code = run_forward(rows, end - 1, 1);
+  const result_code code = run_forward(rows, end - 1, 1, false);
   if (code != result_code::ok) {
     return code;
   }
@@ -216,6 +244,10 @@ void session::report(progress_kind kind, const block& b, std::uint32_t committed
   progress_.total_tokens = total;
   progress_.masks_left = count(b.masks);
   progress_.drafts = result_.drafts_offered - result_.drafts_accepted - result_.drafts_rejected;
+  if (kind == progress_kind::forward && compression_ != nullptr) {
+    progress_.prefix = compression_->reading();
+    progress_.network = record_of(network_);
+  }
   host_.progress();
 }
 

@@ -7,6 +7,7 @@
 
 #include "dvp_gen/request.h"
 #include "firmware/dllm/commit.h"
+#include "firmware/dllm/compression_run.h"
 #include "firmware/dllm/random.h"
 #include "firmware/kernels/forward.h"
 
@@ -56,6 +57,11 @@ class session {
   session(const gen::request_record& request, const kernels::config& model, const kernels::weights& weights,
           kernels::run_state& state, std::span<std::uint32_t> tokens, gen::result_record& result,
           gen::progress_record& progress, observer& host);
+
+  // Forwards are compressed from now on; the run outlives the session.
+  void compress(compression_run& run) { compression_ = &run; }
+  // The next forward is the first that denoises this part of the decode.
+  void begin(gen::compression_span part);
 
   const gen::request_record& request() const { return request_; }
   const kernels::config& model() const { return model_; }
@@ -107,12 +113,13 @@ class session {
 
  private:
   // The forward on the engine that the request names, again after a failure as often as it allows; `other` runs beside
-  // the first try.
-  [[nodiscard]] drivers::npu_code compute(const kernels::forward_pass& pass, meanwhile* other);
+  // the first try. pass becomes what was done at last.
+  [[nodiscard]] drivers::npu_code compute(kernels::forward_pass& pass, meanwhile* other);
   // Starts the NPU again after a failure.
   void recover();
+  // denoises: else the forward only finishes its rows.
   [[nodiscard]] gen::result_code run_forward(const window& rows, std::uint32_t logits_first, std::uint32_t logits_rows,
-                                             meanwhile* other = nullptr);
+                                             bool denoises, meanwhile* other = nullptr);
   // Takes over the samples of a set of positions, bit 0 for `from`; sample 0 is of position `first`. False when one has
   // no token.
   bool read_samples(position_set asked, std::uint32_t from, std::uint32_t first);
@@ -126,7 +133,9 @@ class session {
   gen::result_record& result_;
   gen::progress_record& progress_;
   observer& host_;
-  std::uint32_t earlier_descriptors_ = 0;  // before the last recover()
+  compression_run* compression_ = nullptr;                // null: nothing is compressed
+  kernels::ffn_pass network_ = kernels::ffn_pass::whole;  // of the last forward
+  std::uint32_t earlier_descriptors_ = 0;                 // before the last recover()
   random_generator random_;
   std::span<const gen::sample_record> samples_;
   std::array<float, most_logits_rows> confidences_{};

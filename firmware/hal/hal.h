@@ -23,10 +23,12 @@ enum class work : std::uint32_t {
   mac = 4,         // one multiply-accumulate of a CPU kernel
   element = 5,     // one element through a row function of a CPU kernel: norm, rotation, softmax, activation, arg-max
   copy = 6,        // one byte moved from one place of main memory to another
+  rank = 7,        // one thing sorted by a number
 };
 
 // Names of the kinds, indexed by work; cost models are configured by them.
-inline constexpr const char* work_names[] = {"descriptor", "token", "commit", "tensor", "mac", "element", "copy"};
+inline constexpr const char* work_names[] = {"descriptor", "token",   "commit", "tensor",
+                                             "mac",        "element", "copy",   "rank"};
 
 // One 32-bit access to a device register; address is 4-byte aligned.
 [[nodiscard]] std::uint32_t read32(std::uint64_t address);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "firmware/kernels/compressed_attention.h"
 #include "firmware/kernels/projection.h"
 #include "tlm/numerics/special.h"
 
@@ -22,13 +23,16 @@ struct unit {
 class attention_schedule {
  public:
   attention_schedule(const config& model, const weights& w, std::uint32_t layer, std::uint32_t keys, run_state& state,
-                     const row_span& span)
+                     const row_span& span, compressed_prefix* prefix, bool rank)
       : model_(model),
         weights_(w.layers[layer]),
         layer_(layer),
         keys_(keys),
         state_(state),
         span_(span),
+        prefix_(prefix),
+        cached_from_(prefix != nullptr ? prefix->entries() : 0),
+        rank_(rank && prefix != nullptr),
         mixed_{state.plan.normed.address, model.query_width() * 2} {}
 
   void project_queries();
@@ -54,6 +58,9 @@ class attention_schedule {
   std::uint32_t keys_;
   run_state& state_;
   const row_span& span_;
+  compressed_prefix* prefix_;  // of positions [0, cached_from_); null: there are none
+  std::uint32_t cached_from_;
+  bool rank_;
   matrix mixed_;  // bf16 [t][query_width], where the normalised rows were
 };
 
@@ -94,10 +101,18 @@ void attention_schedule::score(const unit& u) {
   const streamed_operand keys{.precision = gen::precision::bf16,
                               .purpose = gen::purpose::prefix_kv,
                               .object = dram_object::kv_cache,
-                              .data = state_.cache.keys(model_, layer_, u.kv_head, 0),
+                              .data = state_.cache.keys(model_, layer_, u.kv_head, cached_from_),
                               .stride = model_.head_length * 2};
-  stream_product(state_, keys, keys_, model_.head_length, queries(u.kv_head * model_.heads_per_kv()).from(u.first),
-                 u.rows, scores(u));
+  const matrix stacked = queries(u.kv_head * model_.heads_per_kv()).from(u.first);
+  if (prefix_ != nullptr) {
+    prefix_->score(u.kv_head, stacked, u.rows, scores(u));
+    state_.stream.label(operator_label::scores, layer_);
+  }
+  stream_product(state_, keys, keys_ - cached_from_, model_.head_length, stacked, u.rows,
+                 scores(u).from(0, cached_from_ * 4));
+  if (rank_) {
+    prefix_->rank(scores(u), u.rows);
+  }
   state_.stream.label(operator_label::softmax, layer_);
   state_.stream.apply({.function = vector_function::softmax,
                        .rows = u.rows,
@@ -110,13 +125,16 @@ void attention_schedule::score(const unit& u) {
 
 void attention_schedule::mix_values(const unit& u) {
   state_.stream.label(operator_label::values, layer_);
-  const streamed_operand values{.precision = gen::precision::bf16,
-                                .purpose = gen::purpose::prefix_kv,
-                                .object = dram_object::kv_cache,
-                                .data = state_.cache.values(model_, layer_, u.kv_head * model_.head_length, 0),
-                                .stride = state_.cache.capacity * 2};
+  const streamed_operand values{
+      .precision = gen::precision::bf16,
+      .purpose = gen::purpose::prefix_kv,
+      .object = dram_object::kv_cache,
+      .data = state_.cache.values(model_, layer_, u.kv_head * model_.head_length, cached_from_),
+      .stride = state_.cache.capacity * 2};
   const matrix out{state_.result.next(state_.plan.results).address, model_.head_length * 4};
-  stream_product(state_, values, model_.head_length, keys_, probabilities(u), u.rows, out);
+  const bool started = prefix_ != nullptr && prefix_->mix(u.kv_head, probabilities(u), u.rows, out);
+  stream_product(state_, values, model_.head_length, keys_ - cached_from_, probabilities(u).from(0, cached_from_ * 2),
+                 u.rows, out, started);
   // Stacked rows go back to their place beside the other heads.
   for (std::uint32_t done = 0; done < u.rows;) {
     const std::uint32_t head = u.kv_head * model_.heads_per_kv() + (u.first + done) / span_.rows;
@@ -151,6 +169,9 @@ void attention_schedule::mix() {
       before = u;
     }
   }
+  if (rank_) {
+    prefix_->store_maxima();
+  }
   mix_values(before);
 }
 
@@ -174,8 +195,8 @@ void attention_schedule::project_output() {
 }  // namespace
 
 void attend(const config& model, const weights& w, std::uint32_t layer, std::uint32_t keys, run_state& state,
-            const row_span& span) {
-  attention_schedule schedule(model, w, layer, keys, state, span);
+            const row_span& span, compressed_prefix* prefix, bool rank) {
+  attention_schedule schedule(model, w, layer, keys, state, span, prefix, rank);
   schedule.project_queries();
   schedule.mix();
   schedule.project_output();

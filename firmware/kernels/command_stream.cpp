@@ -11,12 +11,46 @@ using gen::vector_function;
 constexpr bool reads = false;
 constexpr bool writes = true;
 
-// Bytes of a row of each operand of a vector function, and whether the second source has one row for all rows.
+constexpr std::uint32_t index_bytes = 4;
+
+// Bits of a streamed or stored element; 0: there is none.
+std::uint32_t element_bits(gen::precision precision) {
+  switch (precision) {
+    case gen::precision::bf16:
+      return 16;
+    case gen::precision::q8:
+    case gen::precision::raw:
+      return 8;
+    case gen::precision::q4:
+      return 4;
+    case gen::precision::q2:
+      return 2;
+    case gen::precision::q0:
+      break;
+  }
+  return 0;
+}
+
+std::uint32_t packed_bytes(gen::precision precision, std::uint32_t elements) {
+  return (elements * element_bits(precision) + 7) / 8;
+}
+
+// Stored bytes behind so many that arrive.
+std::uint64_t stored_bytes(gen::precision precision, std::uint64_t delivered) {
+  const bool narrow = precision == gen::precision::q4 || precision == gen::precision::q2;
+  return narrow ? delivered * 8 / element_bits(precision) : delivered;
+}
+
+// Bytes of a row of each operand of a vector function, and how many rows those have that are not as many as v.rows.
 struct operand_rows {
   std::uint32_t s0 = 0;
   std::uint32_t s1 = 0;  // 0: there is none
   std::uint32_t d = 0;
   bool s1_single = false;
+  std::uint32_t s0_rows = 0;  // 0: v.rows; the same for d
+  std::uint32_t d_rows = 0;
+  std::uint32_t e = 0;  // 0: there is none
+  std::uint32_t e_rows = 1;
 };
 
 operand_rows rows_of(const vector_operation& v) {
@@ -39,7 +73,26 @@ operand_rows rows_of(const vector_operation& v) {
     case vector_function::to_bf16:
       return {n * 4, 0, n * 2, false};
     case vector_function::transpose_to_bf16:
-      return {n * 4, 0, v.rows * 2, false};
+      return {.s0 = n * 4, .d = v.rows * 2, .d_rows = n};
+    case vector_function::encode:
+      return {.s0 = n * 4, .s1 = v.scalar_int != 0 ? n * 4 : 0, .d = n, .e = 2, .e_rows = v.rows};
+    case vector_function::difference:
+      return {.s0 = n * 2, .s1 = n * 2, .d = n * 2, .e = 8};
+    case vector_function::column_max:
+      return {.s0 = n * 4, .d = n * 4, .d_rows = 1};
+    case vector_function::scale_columns:
+      return {.s0 = n * 2, .s1 = n * 2, .d = n * 2, .s1_single = true};
+    case vector_function::gather_transpose:
+      return {.s0 = n * 2,
+              .s1 = v.rows * index_bytes,
+              .d = v.rows * 2,
+              .s1_single = true,
+              .s0_rows = v.scalar_int,
+              .d_rows = n};
+    case vector_function::transpose_codes:
+      return {.s0 = packed_bytes(v.precision, n), .d = packed_bytes(v.precision, v.rows), .d_rows = n};
+    case vector_function::row_abs_sum:
+      return {.s0 = n * 2, .d = 4};
   }
   return {};
 }
@@ -112,6 +165,7 @@ void command_stream::issue(Descriptor descriptor, gen::opcode op) {
 void command_stream::move(const transfer& t, opcode op, std::uint64_t list) {
   gen::dma_descriptor d;
   d.header.tag_precision = t.precision;
+  d.header.function = t.view;
   d.header.bytes_purpose = t.purpose;
   d.dram_address = t.dram;
   d.list_address = list;
@@ -123,14 +177,15 @@ void command_stream::move(const transfer& t, opcode op, std::uint64_t list) {
   d.scratchpad_stride = t.scratchpad.stride;
   d.dram_plane_stride = t.dram_plane_stride;
   d.scratchpad_plane_stride = t.plane_stride;
+  const std::uint64_t stored_row = stored_bytes(t.precision, t.row_bytes);
   // Rows without gaps on both sides are one long row: fewer, longer bursts.
-  if (op != opcode::dma_gather && t.planes == 1 && t.dram_stride == t.row_bytes && t.scratchpad.stride == t.row_bytes) {
+  if (op != opcode::dma_gather && t.planes == 1 && t.dram_stride == stored_row && t.scratchpad.stride == t.row_bytes) {
     d.row_bytes = t.row_bytes * t.rows;
     d.rows = 1;
   }
   // A gather may touch any row of its table, which lies in one range if its first row does.
   const std::uint64_t extent = std::uint64_t{t.planes - 1} * t.dram_plane_stride +
-                               std::uint64_t{op == opcode::dma_gather ? 0 : t.rows - 1} * t.dram_stride + t.row_bytes;
+                               std::uint64_t{op == opcode::dma_gather ? 0 : t.rows - 1} * t.dram_stride + stored_row;
   const address_range* range = locate(d.dram_address, extent);
   if (op == opcode::dma_gather) {
     locate(d.list_address, std::uint64_t{t.rows} * sizeof(std::uint32_t));
@@ -161,9 +216,12 @@ void command_stream::stage(const staged_copy& copy) {
 }
 
 void command_stream::multiply(const product& p) {
-  const bool coded = p.precision == gen::precision::q8;
+  const bool scaled = p.precision != gen::precision::bf16 && !p.unscaled;
   gen::gemm_descriptor d;
   d.header.tag_precision = p.precision;
+  d.header.function = static_cast<std::uint8_t>(
+      (p.unscaled ? gen::gemm_mode::unscaled : 0) | (p.half_step ? gen::gemm_mode::half_step : 0) |
+      (p.transposed_x ? gen::gemm_mode::transposed_x : 0) | (p.transposed_out ? gen::gemm_mode::transposed_out : 0));
   d.header.flags = p.accumulate ? gen::descriptor_flag::accumulate : std::uint8_t{0};
   d.tokens = p.tokens;
   d.vectors = p.vectors;
@@ -173,23 +231,34 @@ void command_stream::multiply(const product& p) {
   d.x_stride = p.x.stride;
   d.w = p.w.address;
   d.w_stride = p.w.stride;
-  d.scales = coded ? p.scales.address : 0;
-  d.scale_stride = coded ? p.scales.stride : 0;
+  d.scales = scaled ? p.scales.address : 0;
+  d.scale_stride = scaled ? p.scales.stride : 0;
   d.out = p.out.address;
   d.out_stride = p.out.stride;
   tracker_.begin(engine::array);
-  touches(p.x, p.tokens, p.reduction * 2, reads);
-  touches(p.w, p.vectors, coded ? p.reduction : p.reduction * 2, reads);
-  if (coded) {
+  if (p.transposed_x) {
+    touches(p.x, p.reduction, p.tokens * 2, reads);
+  } else {
+    touches(p.x, p.tokens, p.reduction * 2, reads);
+  }
+  touches(p.w, p.vectors, packed_bytes(p.precision, p.reduction), reads);
+  if (scaled) {
     touches(p.scales, p.vectors, p.reduction / p.group * 2, reads);
   }
-  touches(p.out, p.tokens, p.vectors * 4, writes);
+  if (p.transposed_out) {
+    touches(p.out, p.vectors, p.tokens * 4, writes);
+  } else {
+    touches(p.out, p.tokens, p.vectors * 4, writes);
+  }
   issue(d, opcode::gemm);
 }
 
 void command_stream::apply(const vector_operation& v) {
   gen::vector_descriptor d;
-  d.header.function = v.function;
+  d.header.function = static_cast<std::uint8_t>(v.function);
+  // Of every other function the tag is unused.
+  d.header.tag_precision = v.function == vector_function::transpose_codes ? v.precision : gen::precision::bf16;
+  d.header.flags = v.accumulate ? gen::descriptor_flag::accumulate : std::uint8_t{0};
   d.rows = v.rows;
   d.columns = v.columns;
   d.s0 = v.s0.address;
@@ -200,14 +269,81 @@ void command_stream::apply(const vector_operation& v) {
   d.d_stride = v.d.stride;
   d.scalar0 = v.scalar0;
   d.scalar_int = v.scalar_int;
+  d.e = v.e.address;
+  d.e_stride = v.e.stride;
   const operand_rows bytes = rows_of(v);
   tracker_.begin(engine::vector);
-  touches(v.s0, v.rows, bytes.s0, reads);
+  touches(v.s0, bytes.s0_rows != 0 ? bytes.s0_rows : v.rows, bytes.s0, reads);
   if (bytes.s1 != 0) {
     touches(v.s1, bytes.s1_single ? 1 : v.rows, bytes.s1, reads);
   }
-  touches(v.d, v.function == vector_function::transpose_to_bf16 ? v.columns : v.rows, bytes.d, writes);
+  touches(v.d, bytes.d_rows != 0 ? bytes.d_rows : v.rows, bytes.d, writes);
+  if (bytes.e != 0) {
+    touches(v.e, bytes.e_rows, bytes.e, writes);
+  }
   issue(d, opcode::vector);
+}
+
+void command_stream::rebuild(const rebuild_operation& r) {
+  gen::rebuild_descriptor d;
+  d.header.tag_precision = r.precision;
+  d.header.function = static_cast<std::uint8_t>((r.rotate ? gen::rebuild_mode::rotate : 0) |
+                                                (r.halves ? gen::rebuild_mode::halves : 0) |
+                                                (r.half_step ? gen::rebuild_mode::half_step : 0));
+  d.rows = r.rows;
+  d.columns = r.columns;
+  d.codes = r.codes.address;
+  d.codes_stride = r.codes.stride;
+  d.terms = r.terms.address;
+  d.terms_stride = r.terms.stride;
+  d.basis = r.basis;
+  d.rope = r.rope;
+  d.list = r.list;
+  d.d = r.d.address;
+  d.d_stride = r.d.stride;
+  d.rank_limit = r.rank | r.limit << 8;
+  tracker_.begin(engine::vector);
+  if (r.precision != gen::precision::q0) {
+    touches(r.codes, r.rows, packed_bytes(r.precision, r.columns), reads);
+  }
+  touches(r.terms, r.limit, (r.rank + 1) * 2, reads);
+  if (r.rank != 0) {
+    tracker_.touches(r.basis, r.rank * r.columns * 2, reads);
+  }
+  if (r.rotate) {
+    tracker_.touches(r.rope, r.limit * r.columns * 4, reads);
+  }
+  tracker_.touches(r.list, r.rows * index_bytes, reads);
+  touches(r.d, r.rows, r.columns * 2, writes);
+  issue(d, opcode::rebuild);
+}
+
+void command_stream::update(const update_operation& u) {
+  gen::update_descriptor d;
+  d.header.function = static_cast<std::uint8_t>((u.add_state ? gen::update_mode::add_state : 0) |
+                                                (u.fresh ? gen::update_mode::fresh : 0));
+  d.rows = u.rows;
+  d.columns = u.columns;
+  d.gate = u.gate;
+  d.up = u.up;
+  d.sums_stride = u.sums_stride;
+  d.state = u.state;
+  d.state_rows = u.state_rows;
+  d.list = u.list;
+  d.scales = u.scales.address;
+  d.scale_stride = u.scales.stride;
+  d.d = u.d.address;
+  d.d_stride = u.d.stride;
+  tracker_.begin(engine::vector);
+  touches({u.gate, u.sums_stride}, u.rows, u.columns * 4, reads);
+  touches({u.up, u.sums_stride}, u.rows, u.columns * 4, reads);
+  tracker_.touches(u.state, u.state_rows * u.columns * 4, writes);
+  if (u.list != gen::no_list) {
+    tracker_.touches(u.list, u.rows * index_bytes, reads);
+  }
+  touches(u.scales, u.rows, 2, reads);
+  touches(u.d, u.rows, u.columns * 2, writes);
+  issue(d, opcode::update);
 }
 
 void command_stream::sample(gen::sample_descriptor d) {

@@ -35,20 +35,27 @@ struct transfer {
   std::uint32_t planes = 1;
   gen::purpose purpose = gen::purpose::other;
   gen::precision precision = gen::precision::raw;
+  // Loads and gathers tagged q4 or q2: how the memory narrows the codes; 0: midpoints. row_bytes and the scratchpad
+  // strides then count what arrives, the DRAM strides what is stored.
+  std::uint8_t view = 0;
   dram_object object = dram_object::nothing;
 };
 
 struct product {
-  gen::precision precision = gen::precision::q8;  // of w: q8 or bf16
+  gen::precision precision = gen::precision::q8;  // of w: bf16, q8, q4 or q2
   std::uint32_t tokens = 0;
   std::uint32_t vectors = 0;
   std::uint32_t reduction = 0;
   std::uint32_t group = 0;
   matrix x;       // bf16 [tokens][reduction]
   matrix w;       // [vectors][reduction]
-  matrix scales;  // fp16 [vectors][reduction / group], q8 only
+  matrix scales;  // fp16 [vectors][reduction / group], of scaled codes only
   matrix out;     // fp32 [tokens][vectors]
   bool accumulate = false;
+  bool unscaled = false;        // codes stand for themselves; group = reduction
+  bool half_step = false;       // q4, q2: they stand for the middle of what they were cut from
+  bool transposed_x = false;    // x is [reduction][tokens]
+  bool transposed_out = false;  // out is [vectors][tokens]
 };
 
 struct vector_operation {
@@ -58,8 +65,45 @@ struct vector_operation {
   matrix s0;
   matrix s1;
   matrix d;
+  matrix e{};  // second destination: encode, difference
   float scalar0 = 0;
   std::uint32_t scalar_int = 0;
+  gen::precision precision = gen::precision::bf16;  // transpose_codes: of the codes
+  bool accumulate = false;                          // column_max: go on from d
+};
+
+// See gen::rebuild_descriptor; addresses in the scratchpad.
+struct rebuild_operation {
+  gen::precision precision = gen::precision::q8;  // of the codes; q0: there are none
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  matrix codes;
+  matrix terms;
+  std::uint32_t basis = 0;
+  std::uint32_t rope = 0;
+  std::uint32_t list = 0;
+  matrix d;
+  std::uint32_t rank = 0;
+  std::uint32_t limit = 0;  // entries of terms and of the rotary table
+  bool rotate = false;
+  bool halves = false;
+  bool half_step = false;
+};
+
+// See gen::update_descriptor; addresses in the scratchpad.
+struct update_operation {
+  std::uint32_t rows = 0;     // channels
+  std::uint32_t columns = 0;  // tokens
+  std::uint32_t gate = 0;
+  std::uint32_t up = 0;
+  std::uint32_t sums_stride = 0;
+  std::uint32_t state = 0;
+  std::uint32_t state_rows = 0;
+  std::uint32_t list = gen::no_list;
+  matrix scales;
+  matrix d;
+  bool add_state = false;
+  bool fresh = false;
 };
 
 // Bytes of main memory copied into the window ahead of the operator that reads them.
@@ -90,6 +134,8 @@ class command_stream {
   void gather(const transfer& t, std::uint64_t list) { move(t, gen::opcode::dma_gather, list); }
   void multiply(const product& p);
   void apply(const vector_operation& v);
+  void rebuild(const rebuild_operation& r);
+  void update(const update_operation& u);
   // The caller fills all but the header's op, waits and label; flags hold first_chunk and last_chunk.
   void sample(gen::sample_descriptor descriptor);
   // Labelled on its own.

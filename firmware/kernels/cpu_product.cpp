@@ -18,10 +18,12 @@ const std::byte* rows_at(std::uint64_t address, std::uint32_t first, std::uint32
 std::uint64_t element_bytes(const tensor& t) {
   switch (t.format) {
     case gen::tensor_format::fp32:
+    case gen::tensor_format::words:
       return std::uint64_t{4} * t.columns;
     case gen::tensor_format::bf16:
       return std::uint64_t{2} * t.columns;
     case gen::tensor_format::q8_group32:
+    case gen::tensor_format::q8_channels:
       break;
   }
   return t.columns;

@@ -19,8 +19,19 @@ inline constexpr std::uint32_t engines = 6;
 
 // DRAM written and read by descriptors of the same forward. nothing: never written by the NPU, or never read by it.
 // staged_*: the parts of memory that the stage engine fills.
-enum class dram_object : std::uint8_t { nothing, kv_cache, residual, staged_low, staged_high, staged_down };
-inline constexpr std::uint32_t dram_objects = 6;
+// kv_store: codes and terms of the compressed cache. kv_side: its Gram matrices and ranking. ffn_side: activity, drift.
+enum class dram_object : std::uint8_t {
+  nothing,
+  kv_cache,
+  residual,
+  staged_low,
+  staged_high,
+  staged_down,
+  kv_store,
+  kv_side,
+  ffn_side
+};
+inline constexpr std::uint32_t dram_objects = 9;
 
 class dependency_tracker {
  public:

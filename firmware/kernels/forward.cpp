@@ -1,6 +1,9 @@
 #include "firmware/kernels/forward.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "firmware/kernels/compressed_attention.h"
 
 namespace dvp::kernels {
 namespace {
@@ -32,20 +35,23 @@ class forward_schedule {
       load_rope(model_, weights_, state_, span_at(all));
     }
     for (std::uint32_t layer = 0; layer < model_.layers; ++layer) {
+      const bool attends = layer + 1 < model_.layers || selected.rows != 0 || pass_.ffn != ffn_pass::whole;
+      std::optional<compressed_prefix> prefix;
+      if (state_.compressed != nullptr && state_.compressed->entries != 0 && attends) {
+        prefix.emplace(model_, weights_, layer, state_).prepare();
+      }
       for_tiles(all, [&](const row_span& span) {
         enter(span);
         normalise_for_attention(layer, span);
-        store_keys_values(model_, weights_, layer, state_, span);
+        store_keys_values(model_, weights_, layer, state_, span, pass_.encode, pass_.gram);
       });
-      for_tiles(layer + 1 == model_.layers ? selected : all, [&](const row_span& span) {
+      for_tiles(layer + 1 == model_.layers && pass_.ffn == ffn_pass::whole ? selected : all, [&](const row_span& span) {
         if (!resident_) {
           enter(span);
           normalise_for_attention(layer, span);
         }
-        attend(model_, weights_, layer, pass_.keys, state_, span);
-        normalise(model_, weights_.layers[layer].ffn_norm, state_.plan.ffn_norm, operator_label::ffn_norm, layer,
-                  state_, span);
-        feed_forward(model_, weights_, layer, state_, span);
+        attend(model_, weights_, layer, pass_.keys, state_, span, prefix ? &*prefix : nullptr, pass_.rank);
+        run_feed_forward(layer, span);
         leave(span);
       });
     }
@@ -98,6 +104,22 @@ class forward_schedule {
               span);
   }
 
+  void run_feed_forward(std::uint32_t layer, const row_span& span) {
+    switch (pass_.ffn) {
+      case ffn_pass::whole:
+        normalise(model_, weights_.layers[layer].ffn_norm, state_.plan.ffn_norm, operator_label::ffn_norm, layer,
+                  state_, span);
+        feed_forward(model_, weights_, layer, state_, span);
+        break;
+      case ffn_pass::anchor:
+        anchor_feed_forward(model_, weights_, layer, state_, span);
+        break;
+      case ffn_pass::interior:
+        move_feed_forward(model_, weights_, layer, state_, span);
+        break;
+    }
+  }
+
   const config& model_;
   const weights& weights_;
   run_state& state_;
@@ -108,6 +130,9 @@ class forward_schedule {
 }  // namespace
 
 std::uint32_t issue_forward(const config& model, const weights& w, run_state& state, const forward_pass& pass) {
+  if (pass.ffn != ffn_pass::whole && (state.anchors == nullptr || pass.rows > state.plan.tile_rows)) {
+    state.stream.fail(drivers::npu_code::bad_argument);
+  }
   forward_schedule(model, w, state, pass).run();
   const std::uint32_t index = state.stream.finish();
   if (state.reachable != nullptr) {

@@ -118,6 +118,10 @@ void normalise(const config& model, const tensor& weight, const region& place, o
                      .scratchpad = {place.address, 0},
                      .row_bytes = model.width * 4,
                      .purpose = gen::purpose::parameters});
+  normalise_again(model, place, state, span);
+}
+
+void normalise_again(const config& model, const region& place, run_state& state, const row_span& span) {
   state.stream.apply({.function = vector_function::rms_norm,
                       .rows = span.rows,
                       .columns = model.width,

@@ -5,8 +5,10 @@
 #include <cstdint>
 
 #include "dvp_gen/descriptor.h"
+#include "firmware/kernels/anchored_ffn.h"
 #include "firmware/kernels/command_stream.h"
 #include "firmware/kernels/cpu_workspace.h"
+#include "firmware/kernels/kv_store.h"
 #include "firmware/kernels/model.h"
 #include "firmware/kernels/residency.h"
 #include "firmware/kernels/scratchpad_plan.h"
@@ -66,6 +68,8 @@ struct run_state {
   std::uint64_t identity = 0;      // bf16 [group][group] identity; with a bf16 embedding only
   cpu_workspace engine;            // of cpu_forward
   residency* reachable = nullptr;  // null: the NPU sees all of main memory
+  compressed_cache* compressed = nullptr;  // null: `cache` holds the prefix, else only the rows in work
+  anchored_ffn* anchors = nullptr;         // null: every pass is ffn_pass::whole
   turns<2> staging;
   turns<4> result;
   turns<2> cached;

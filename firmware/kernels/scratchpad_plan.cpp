@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "dvp_gen/descriptor.h"
+#include "firmware/kernels/kv_store.h"
 
 namespace dvp::kernels {
 namespace {
@@ -27,6 +28,73 @@ struct trial {
   std::uint32_t alignment;  // of the regions that engines use at the same time
 };
 
+// What is fetched of a channel of the feed-forward network, at most: codes, scales and two corrections' factors; see
+// ffn_channels in dvp_gen/image.h.
+std::uint64_t channel_bytes(std::uint64_t width, std::uint64_t correction_rank) {
+  return 3 * width + 2 * align_up(2 * width / weight_group + 1, gen::scale_slot_unit) + 2 * 2 * 3 * correction_rank;
+}
+
+// Factors of inputs and outputs, and what comes of them; see narrow_correction.
+std::uint64_t correction_bytes(std::uint64_t width, std::uint64_t rows, std::uint64_t rank) {
+  return 2 * 3 * rank * width + (4 + 2) * 3 * rank * rows;
+}
+
+// What the feed-forward network alone needs.
+void plan_feed_forward(const config& model, const plan_request& request, std::uint32_t align,
+                       scratchpad_allocator& space, scratchpad_plan& plan) {
+  const std::uint64_t rows = plan.tile_rows;
+  plan.activations[0] = space.low(rows * 2 * plan.channels, align);
+  plan.activations[1] = space.high(rows * 2 * plan.channels, align);
+  plan.down = space.low(rows * 4 * model.width, align);
+  if (request.anchored) {
+    const std::uint64_t rank = request.correction_rank;
+    const std::uint64_t turned = (model.width + 2 * rank) * plan.channel_piece();
+    plan.turned[0] = space.low(turned, align);
+    plan.turned[1] = space.high(turned, align);
+    plan.turned[2] = space.low(turned, align);
+    plan.channel_words =
+        space.low(scratchpad_plan::list_offset + std::uint64_t{4} * model.ffn_width, request.granule_bytes);
+    if (rank != 0) {
+      plan.numbers = space.low(std::uint64_t{4} * plan.channel_piece(), request.granule_bytes);
+      for (region& each : plan.corrections) {
+        each = space.low(correction_bytes(model.width, rows, rank) + 3 * 4, request.granule_bytes);
+      }
+    }
+  }
+}
+
+// What the compressed cache needs. None of it shares its place with the feed-forward network: the next layer's entries
+// are on their way while that works.
+void plan_compressed(const config& model, const plan_request& request, std::uint32_t align, scratchpad_allocator& space,
+                     scratchpad_plan& plan) {
+  const std::uint64_t rows = plan.tile_rows;
+  const std::uint64_t entries = request.store_entries;
+  const std::uint64_t rank = request.store_rank;
+  const kv_store store{.capacity = request.store_entries, .rank = request.store_rank};
+  const std::uint32_t unit = request.granule_bytes;
+  plan.kv_rotary = space.low(4 * entries * model.head_length, unit);
+  plan.kv_list = space.low(4 * entries, unit);
+  plan.kv_terms = space.low(entries * store.term_row_bytes(model), unit);
+  plan.kv_bases = space.low(std::uint64_t{2} * most_bases * model.kv_heads * store.basis_bytes(model), unit);
+  plan.kv_codes[0] = space.low(entries * model.kv_width(), align);
+  plan.kv_codes[1] = space.high(entries * model.kv_width(), align);
+  plan.kv_keys = space.low(entries * model.kv_width() * 2, align);
+  plan.kv_turned = space.high(std::uint64_t{turned_entries(request.store_entries)} * model.kv_width(), align);
+  plan.kv_columns = space.low(2 * (rank + 1) * model.kv_heads * entries, unit);
+  plan.kv_mixed = space.low(rows * model.heads_per_kv() * rank * (4 + 2), unit);
+  plan.kv_maxima = space.low(4 * entries, unit);
+  encoding_space& encoding = plan.encoding;
+  for (region& codes : encoding.codes) {
+    codes = space.low(rows * model.kv_width(), unit);
+  }
+  encoding.terms = space.low(rows * store.term_row_bytes(model), unit);
+  encoding.rounded = space.low(rows * 2 * model.head_length, unit);
+  encoding.coefficients = space.low(rows * 4 * rank, unit);
+  encoding.base = space.low(rows * 4 * model.head_length, unit);
+  encoding.basis = space.low(store.basis_bytes(model), unit);
+  encoding.gram = space.low(store.gram_bytes(model), unit);
+}
+
 bool try_plan(const config& model, const drivers::npu_limits& limits, const plan_request& request, const trial& t,
               scratchpad_plan& plan) {
   const std::uint64_t rows = t.rows;
@@ -42,8 +110,16 @@ bool try_plan(const config& model, const drivers::npu_limits& limits, const plan
   plan.biases = space.low(model.qkv_bias ? std::uint64_t{4} * (model.query_width() + 2 * model.kv_width()) : 0, unit);
   plan.identity = space.low(request.identity ? 2 * weight_group * weight_group : 0, unit);
   plan.samples = space.low(rows * (sizeof(gen::sampling_state) + sizeof(gen::sample_record)), unit);
+  if (request.store_entries != 0) {
+    plan_compressed(model, request, align, space, plan);
+  }
   plan.residual = space.low(rows * 4 * model.width, align);
   plan.normed = space.low(rows * 2 * std::max(model.width, model.query_width()), align);
+  if (request.anchored) {
+    plan.anchored_inputs = space.low(rows * 2 * model.width * model.layers, unit);
+    plan.anchored_sums = space.low(rows * 4 * model.ffn_width * model.layers, unit);
+    plan.anchored_outputs = space.low(rows * 4 * model.width * model.layers, unit);
+  }
   for (std::uint32_t i = 0; i < plan.results.size(); ++i) {
     const std::uint64_t bytes = rows * 4 * t.channels;
     plan.results[i] = i % 2 == 0 ? space.low(bytes, align) : space.high(bytes, align);
@@ -53,9 +129,7 @@ bool try_plan(const config& model, const drivers::npu_limits& limits, const plan
 
   // The feed-forward network's needs are fixed; what it does not take, staging and scores share.
   scratchpad_allocator feed_forward = space;
-  plan.activations[0] = feed_forward.low(rows * 2 * t.channels, align);
-  plan.activations[1] = feed_forward.high(rows * 2 * t.channels, align);
-  plan.down = feed_forward.low(rows * 4 * model.width, align);
+  plan_feed_forward(model, request, align, feed_forward, plan);
   scratchpad_allocator attention = space;
   plan.queries = attention.low(rows * 2 * model.query_width(), align);
   if (!feed_forward.fits() || !attention.fits()) {
@@ -71,9 +145,7 @@ bool try_plan(const config& model, const drivers::npu_limits& limits, const plan
   plan.staging[1] = space.high(staging, align);
 
   feed_forward = space;
-  plan.activations[0] = feed_forward.low(rows * 2 * t.channels, align);
-  plan.activations[1] = feed_forward.high(rows * 2 * t.channels, align);
-  plan.down = feed_forward.low(rows * 4 * model.width, align);
+  plan_feed_forward(model, request, align, feed_forward, plan);
   attention = space;
   plan.queries = attention.low(rows * 2 * model.query_width(), align);
   const std::uint64_t all_rows = rows * model.heads_per_kv() * score_bytes * score_stride(request.most_keys);
@@ -84,8 +156,12 @@ bool try_plan(const config& model, const drivers::npu_limits& limits, const plan
     return false;
   }
 
-  // The embedding needs a whole row per piece, attention at least one row of scores.
-  return staging >= 2 * model.width + staging_gap && plan.score_rows(request.most_keys) >= 1;
+  // The embedding needs a whole row per piece, attention at least one row of scores, anchors a channel and its scales.
+  const std::uint64_t least =
+      std::max<std::uint64_t>(2 * model.width,
+                              request.anchored ? channel_bytes(model.width, request.correction_rank) : 0) +
+      staging_gap;
+  return staging >= least && plan.score_rows(request.most_keys) >= 1;
 }
 
 bool comfortable(const scratchpad_plan& plan, std::uint32_t keys) {

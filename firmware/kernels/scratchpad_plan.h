@@ -42,6 +42,17 @@ class scratchpad_allocator {
   bool fits_ = true;
 };
 
+// Where rows become entries of the compressed cache.
+struct encoding_space {
+  std::array<region, 2> codes;  // i8 [T][kv_width]: keys, values
+  region terms;                 // of all heads, [T]
+  region rounded;               // bf16 [T][head_length], or transposed
+  region coefficients;          // fp32 [T][rank]
+  region base;                  // fp32 [T][head_length]
+  region basis;                 // one basis, and transposed
+  region gram;                  // fp32 [head_length][head_length]
+};
+
 // T rows per tile, C output channels per chunk. Sizes in elements; [a | b] holds whichever is larger.
 struct scratchpad_plan {
   std::uint32_t tile_rows = 0;  // T
@@ -55,6 +66,9 @@ struct scratchpad_plan {
   region biases;                  // fp32 [query_width + 2 * kv_width], with qkv_bias
   region identity;                // bf16 [group][group], with a bf16 embedding
   region samples;                 // sampling_state [T], sample_record [T]
+  region anchored_inputs;         // bf16 [layers][T][width]; this and the next two stay from forward to forward
+  region anchored_sums;           // bf16 [layers][ffn_width][2 T]: gate, then up
+  region anchored_outputs;        // fp32 [layers][T][width]
   std::array<region, 4> results;  // fp32 [T][C], of the array; taken in turn
   std::array<region, 2> cached;   // bf16 [T][C]: keys and values on their way to DRAM
   std::array<region, 2> staging;  // what streams through the array
@@ -63,9 +77,33 @@ struct scratchpad_plan {
   region queries;                // bf16 [heads][T][head_length]
   std::array<region, 2> scores;  // fp32 scores, then bf16 probabilities, of as many rows as fit
 
+  // Compressed cache, with places of its own. E entries at most, in the order of the list.
+  region kv_rotary;                // fp32 [E][head_length], by position; stays from forward to forward
+  region kv_list;                  // u32 [E]
+  region kv_terms;                 // [E], by position
+  region kv_bases;                 // of a layer
+  std::array<region, 2> kv_codes;  // at most i8 [E][kv_width]: keys, values
+  region kv_keys;                  // bf16 [kv_heads][E][head_length], rebuilt
+  region kv_turned;                // at most i8 [kv_heads][head_length][turned_entries(E)]: value codes
+  region kv_columns;               // 16 bits [kv_heads][rank + 1][E]: value terms
+  region kv_mixed;                 // fp32 [stacked rows][rank], then the same in bf16
+  region kv_maxima;                // fp32 [E]
+  encoding_space encoding;
+
   // Feed-forward network, in the same place.
   region down;                        // fp32 [T][width]
   std::array<region, 2> activations;  // bf16 [T][C]
+
+  // Moved from an anchor, also: pieces of at most channel_piece() channels.
+  region channel_words;          // fp32 [2]: drift; from list_offset on u32 [ffn_width]: channels, or their activity
+  std::array<region, 3> turned;  // i8 [width][piece]: part of down, one output's channels side by side; then bf16
+                                 // [correction rank][piece]
+  std::array<region, 2> corrections;  // what a narrow_correction needs
+  region numbers;                     // u32 [piece]: 0, 1, 2, ...; with corrections
+
+  static constexpr std::uint32_t list_offset = 64;
+  // More channels keep the array no busier.
+  std::uint32_t channel_piece() const { return channels < 128 ? channels : 128; }
 
   // Rows of scores that fit one score region when a row has `keys` keys.
   std::uint32_t score_rows(std::uint32_t keys) const;
@@ -80,11 +118,15 @@ constexpr std::uint32_t score_stride(std::uint32_t keys) {
 inline constexpr std::uint32_t staging_gap = 64;
 
 struct plan_request {
-  std::uint32_t tile_rows = 0;      // 0: the most of 32, 16, 8, 4 that fit
-  std::uint32_t most_keys = 0;      // of any forward
-  std::uint32_t granule_bytes = 0;  // every region starts at a multiple
-  bool identity = false;            // the embedding is bf16
-  bool groups = false;              // some layer's down projection is q8_group32
+  std::uint32_t tile_rows = 0;        // 0: the most of 32, 16, 8, 4 that fit
+  std::uint32_t most_keys = 0;        // of any forward
+  std::uint32_t granule_bytes = 0;    // every region starts at a multiple
+  bool identity = false;              // the embedding is bf16
+  bool groups = false;                // some layer's down projection is q8_group32
+  std::uint32_t store_entries = 0;    // capacity of the compressed cache; 0: there is none
+  std::uint32_t store_rank = 0;       // its rank
+  bool anchored = false;              // the feed-forward network is moved from anchors
+  std::uint32_t correction_rank = 0;  // with anchored: of the corrections' tensors; 0: they are not used
 };
 
 // The last two from the weights.

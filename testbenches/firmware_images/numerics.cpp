@@ -8,11 +8,8 @@ int main() {
   constexpr struct {
     const char* name;
     part which;
-  } parts[] = {{"special", part::special},
-               {"rotary", part::rotary},
-               {"rows", part::rows},
-               {"sampling", part::sampling},
-               {"chains", part::chains}};
+  } parts[] = {{"special", part::special},   {"rotary", part::rotary}, {"rows", part::rows},
+               {"sampling", part::sampling}, {"chains", part::chains}, {"compressed", part::compressed}};
   for (const auto& p : parts) {
     dvp::port::print(p.name, " ", dvp::port::hex{dvp::numerics::test::fingerprint(p.which)}, "\n");
   }

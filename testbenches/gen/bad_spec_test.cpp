@@ -158,7 +158,7 @@ const std::vector<bad_spec> bad_records{
     {"flags_as_type", "formats/request.json",
      R"([{"op":"replace","path":"/records/0/fields/2/type","value":"request_flag"}])",
      "records[request_record].fields[flags].type", "is a set of flags"},
-    {"wrong_size", "formats/descriptor.json", R"([{"op":"replace","path":"/records/7/bytes","value":24}])",
+    {"wrong_size", "formats/descriptor.json", R"([{"op":"replace","path":"/records/9/bytes","value":24}])",
      "records[completion_record].bytes", "states 24 bytes but its fields take 16"},
     {"misaligned", "formats/request.json", R"([{"op":"remove","path":"/records/0/fields/2"}])",
      "records[request_record].fields[image_address]", "starts at byte 6 but its type is aligned to 8"},

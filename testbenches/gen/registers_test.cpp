@@ -8,6 +8,7 @@
 #include <string>
 
 #include "dvp_gen/clint_bank.h"
+#include "dvp_gen/converter_bank.h"
 #include "dvp_gen/finisher_bank.h"
 #include "dvp_gen/mailbox_bank.h"
 #include "dvp_gen/npu_bank.h"
@@ -121,8 +122,8 @@ TEST_P(bank_test, follows_the_specification) {
 }
 
 INSTANTIATE_TEST_SUITE_P(blocks, bank_test,
-                         testing::Values(&gen::clint::bank, &gen::finisher::bank, &gen::mailbox::bank, &gen::npu::bank,
-                                         &gen::plic::bank, &gen::uart::bank),
+                         testing::Values(&gen::clint::bank, &gen::converter::bank, &gen::finisher::bank,
+                                         &gen::mailbox::bank, &gen::npu::bank, &gen::plic::bank, &gen::uart::bank),
                          [](const auto& item) { return std::string(item.param->name); });
 
 // The constants drivers use agree with the table the model interprets.

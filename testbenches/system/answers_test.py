@@ -99,6 +99,14 @@ class Answers(unittest.TestCase):
         self.assertLessEqual(shares["bus_busy"] + sum(shares["idle"].values()), 1.0001)
         parts = lpddr5["energy"]["dram_total_pj"]
         self.assertAlmostEqual(sum(parts["parts"].values()) / parts["value"], 1)
+        stats = runs[0].json("stats.json")
+        prices, work = stats["configuration"]["energy"], stats["total"]["counters"]["npu"]["work"]
+        system = lpddr5["energy"]["system_pj"]["parts"]
+        self.assertAlmostEqual(system["compute"], sum(prices["mac_pj"][p] * work[f"macs_{p}"] for p in prices["mac_pj"])
+                               + prices["vector_pj"] * work["vector_passes"] + prices["sampling_pj"] * work["sampling_elements"], delta=1)
+        self.assertAlmostEqual(system["sram"], prices["scratchpad_pj_per_byte"] * work["scratchpad_bytes"], delta=1)
+        self.assertEqual(sum(work[f"macs_{p}"] for p in prices["mac_pj"]), lpddr5["array"]["macs"])
+        self.assertAlmostEqual(lpddr5["energy"]["system_pj"]["value"] / (parts["value"] + lpddr5["energy"]["npu_pj"]["value"] + lpddr5["energy"]["cpu_pj"]["value"]), 1)
         self.assertIn("bound", runs[0].process.stdout)
 
     def test_with_the_npu_off_there_is_no_page_of_zeros(self):

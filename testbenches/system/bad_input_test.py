@@ -153,6 +153,13 @@ class BadInput(unittest.TestCase):
             (fdllm2, [v1], ["decode.loop", "tiny-fdllm2 is block-causal"]),
             (fdllm2, ["decode.rule=count"], ["decode.rule", "block-causal"]),
             (fdllm2, ["decode.edit.threshold=0.9"], ["decode.edit.threshold", "block-causal"]),
+            (llada, ["decode.compression.kv=brq"], ["decode.compression.kv", "tiny-llada is bidirectional"]),
+            (fdllm2, ["decode.compression.kv=q4"], ["decode.compression.kv"]),
+            (fdllm2, ["decode.compression.kv=brq", "decode.compression.brq.shares=[1,1,0]"], ["decode.compression.brq.shares", "more than 1"]),
+            (fdllm2, ["decode.compression.kv=brq", "decode.compression.brq.basis_tokens=40"], ["decode.compression.brq.basis_tokens: 40", "32"]),
+            (fdllm2, ["decode.compression.ffn=dat", "decode.compression.dat.setting=7"], ["decode.compression.dat.setting"]),
+            (fdllm2, ["decode.compression.ffn=dat", "decode.compression.sidecar=nowhere.gguf"], ["decode.compression.sidecar: nowhere.gguf"]),
+            (fdllm2, ["decode.compression.ffn=dat", "decode.engine=cpu"], ["decode.engine cpu", "decode.compression.ffn dat"]),
         ]
         for model, settings, phrases in table:
             with self.subTest(settings=settings):
@@ -191,6 +198,22 @@ class BadInput(unittest.TestCase):
             with self.subTest(name=name):
                 self.refuse(MODEL, phrases, "run", "--prompt", "Compute 1+2", "--model", path)
 
+    def test_sidecars(self):
+        good = (chip.ROOT / "firmware/models/tiny-fdllm2.compression.gguf").read_bytes()
+        cut, other = self.scratch / "cut.gguf", self.scratch / "other.gguf"
+        cut.write_bytes(good[:len(good) // 2])
+        sha = good.index(b"model_sha256") + len(b"model_sha256") + 4 + 8
+        other.write_bytes(good[:sha] + 64 * b"0" + good[sha + 64:])
+        for sidecar, phrases in [
+            (cut, ["cut.gguf", "but the file has"]),
+            (other, ["other.gguf", "SHA-256 " + 64 * "0", "scripts/calibrate"]),
+            (chip.ROOT / "firmware/models/tiny-fdllm2.gguf", ["tiny-fdllm2.gguf", "no compression sidecar"]),
+        ]:
+            with self.subTest(sidecar=sidecar.name):
+                self.refuse(MODEL, phrases, "run", "--prompt", "Compute 1+2", "--set", "decode.compression.ffn=dat", "--set",
+                            f"decode.compression.sidecar={sidecar}")
+        self.refuse(MODEL, ["cut.gguf"], "inspect", cut)
+
     def test_prompt_characters_and_length(self):
         self.refuse(USAGE, ["prompt", "ï"], "run", "--prompt", "naïve")
         out = self.scratch / "long"
@@ -200,6 +223,12 @@ class BadInput(unittest.TestCase):
         refused, answered = json.loads((out / "stats.json").read_text())["answers"]
         self.assertEqual((refused["tokens"]["generated"], refused["array"]["macs"]), (0, 0))
         self.assertGreater(answered["array"]["macs"], 0)
+
+    def test_a_scratchpad_too_small_for_compression(self):
+        small = chip.call("run", "--quiet", "--config", "fixed", "--prompt", "Compute 1+2", "--set", "npu.scratchpad.bytes=262144", "--set",
+                          "decode.compression.ffn=dat", timeout=60)
+        self.assertEqual(small.returncode, 1, small.stdout)
+        self.assertRegex(small.stdout, "scratchpad_too_small: .*anchors.* 262144 bytes; raise npu.scratchpad.bytes")
 
     def test_a_file_named_twice(self):
         prompts = self.scratch / "prompts.jsonl"

@@ -139,13 +139,15 @@ class Compare(Scratch):
             figures = point["figures"]
             self.assertAlmostEqual(figures["latency_us"], total["latency_us"] / 2)
             self.assertAlmostEqual(figures["energy_uj"]["value"], total["energy"]["dram_movement_pj"]["value"] * 1e-6 / 2)
+            self.assertAlmostEqual(figures["system_uj"]["value"], total["energy"]["system_pj"]["value"] * 1e-6 / 2)
+            self.assertAlmostEqual(figures["system_uj"]["value"], sum(figures["system_uj"]["parts"].values()))
             self.assertEqual(figures["score"], total["score"])
             self.assertEqual(figures["tokens_per_forward"], total["tokens_per_forward"])
             self.assertEqual((self.out / point["folder"] / "stats.json").read_text(), alone.text("stats.json"))
-        self.assertEqual((points[0]["ratio"], points[2]["ratio"]), ({"latency": 1, "energy": 1}, {"latency": 1, "energy": 1}))
+        self.assertEqual((points[0]["ratio"], points[2]["ratio"]), 2 * ({"latency": 1, "energy": 1, "system_energy": 1},))
         self.assertAlmostEqual(points[1]["ratio"]["latency"], points[1]["figures"]["latency_us"] / points[0]["figures"]["latency_us"])
         self.assertGreater(points[1]["ratio"]["latency"], 1.2)
-        self.assertEqual((self.out / "summary.txt").read_text().count("\n"), 5)
+        self.assertEqual((self.out / "summary.txt").read_text().count("\n"), 6)
         self.assertNotIn("mapping", self.said)  # nobody mapped anything
         self.assertIn("modelled", self.said)
 

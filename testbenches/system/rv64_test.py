@@ -290,7 +290,7 @@ class Images(unittest.TestCase):
         expected = (chip.ROOT / "testbenches/unit/numerics/fingerprint_test.cpp").read_text().replace("'", "")
         numbers = re.findall(r"0x[0-9a-f]{16}", done.stdout)
         numbers = [n for n in numbers if n in expected]
-        self.assertEqual(len(set(numbers)), 5, done.stdout)
+        self.assertEqual(len(set(numbers)), 6, done.stdout)
 
     def test_two_harts(self):
         self.check("two_harts", 0, ["hart 0: 50005000, hart 1: 150005000", "hart 1 "], "--harts", "2")

@@ -1,8 +1,8 @@
 // What an access is for: a TLM payload extension that initiators attach and memories account by.
 //
 // An access without a tag moves plain bytes: precision raw, which counts as one element of 8 bits per byte, purpose
-// other. Writes store plain bytes whatever the tag says. For a read tagged q4, q2 or q0 a memory either moves plain
-// bytes and accounts by the tag (tlm/memory) or delivers converted codes (tlm/lpddr5); its header says which.
+// other. Writes store plain bytes whatever the tag says. A read tagged q4, q2 or q0 delivers converted codes:
+// converted_read.h.
 // The initiator owns the extension and keeps it alive for the whole transaction; nobody downstream changes it.
 #pragma once
 

@@ -7,6 +7,7 @@
 //                      nothing; the bus does not see it, and the payload stays the initiator's.
 //   descriptor, ecc_silent   done; when the answer is OK, its data have the bits inverted. Memory keeps its bytes.
 //   record             what is written has the bits inverted; the initiator's data have them until the answer.
+//                            Of a converted read these are bits of what is delivered.
 //   ecc_corrected      done, and answered correction_ps later.
 //   ecc_uncorrectable  done; an answer that is OK becomes TLM_GENERIC_ERROR_RESPONSE.
 // Which class an access belongs to follows from its access tag (purpose commands) and its direction.

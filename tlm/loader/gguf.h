@@ -79,6 +79,7 @@ class gguf_file {
   const std::string& name() const { return name_; }
   std::uint32_t version() const { return version_; }
   std::uint64_t file_bytes() const { return bytes_.size(); }
+  std::span<const std::byte> bytes() const { return bytes_; }            // all of the file
   const std::vector<gguf_entry>& metadata() const { return metadata_; }  // in file order
   const std::vector<gguf_tensor>& tensors() const { return tensors_; }   // in file order
   const gguf_value* find(std::string_view key) const;                    // null when absent

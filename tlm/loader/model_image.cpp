@@ -24,7 +24,17 @@ std::uint64_t aligned(std::uint64_t offset) {
 }
 
 std::uint32_t element_bytes(tensor_format format) {
-  return format == tensor_format::fp32 ? 4 : format == tensor_format::bf16 ? 2 : 1;
+  switch (format) {
+    case tensor_format::fp32:
+    case tensor_format::words:
+      return 4;
+    case tensor_format::bf16:
+      return 2;
+    case tensor_format::q8_group32:
+    case tensor_format::q8_channels:
+      return 1;
+  }
+  return 1;
 }
 
 std::uint64_t data_bytes(const tensor_entry& entry) {
@@ -41,8 +51,20 @@ tensor_format format_for(const model_tensor& tensor) {
   return is_grouped(tensor.source->type->type) ? tensor_format::q8_group32 : tensor_format::bf16;
 }
 
+// Bytes of the scales of a row; 0 without.
+std::uint32_t scale_row_bytes(const tensor_entry& entry, const compression_sidecar* sidecar) {
+  switch (entry.format) {
+    case tensor_format::q8_group32:
+      return entry.columns / gen::numbers::weight_group * 2;
+    case tensor_format::q8_channels:
+      return 3 * sidecar->scale_slots * 2;
+    default:
+      return 0;
+  }
+}
+
 // Gives the entry its row lengths and its place at or behind `end`; returns the new end.
-std::uint64_t place(tensor_entry& entry, std::uint64_t end, const model& source) {
+std::uint64_t place(tensor_entry& entry, std::uint64_t end, const model& source, const compression_sidecar* sidecar) {
   const std::uint64_t row_bytes = std::uint64_t{entry.columns} * element_bytes(entry.format);
   if (row_bytes > std::numeric_limits<std::uint32_t>::max()) {
     throw load_error(source.file->name(), std::string("tensor ") + gen::name_of(entry.kind),
@@ -51,8 +73,8 @@ std::uint64_t place(tensor_entry& entry, std::uint64_t end, const model& source)
   entry.row_bytes = static_cast<std::uint32_t>(row_bytes);
   entry.data_offset = aligned(end);
   end = entry.data_offset + data_bytes(entry);
-  if (entry.format == tensor_format::q8_group32) {
-    entry.scale_row_bytes = entry.columns / gen::numbers::weight_group * 2;
+  entry.scale_row_bytes = scale_row_bytes(entry, sidecar);
+  if (entry.scale_row_bytes != 0) {
     entry.scale_offset = aligned(end);
     end = entry.scale_offset + scale_bytes(entry);
   }
@@ -144,6 +166,7 @@ image_layout plan_image(const model& source, const image_options& options) {
                      "context limit " + grouped(options.context_limit) + " is not in 1 to " + grouped(longest_context));
   }
   image_layout layout;
+  layout.sidecar = options.sidecar;
   layout.header = describe(source.config, std::min(source.config.context, options.context_limit));
   for (const model_tensor& tensor : source.tensors) {
     tensor_entry entry;
@@ -153,6 +176,17 @@ image_layout plan_image(const model& source, const image_options& options) {
     entry.rows = tensor.rows;
     entry.columns = tensor.columns;
     layout.entries.push_back(entry);
+  }
+  if (options.sidecar != nullptr) {
+    for (const sidecar_tensor& tensor : options.sidecar->tensors) {
+      tensor_entry entry;
+      entry.kind = tensor.kind;
+      entry.format = tensor.format;
+      entry.layer = tensor.layer;
+      entry.rows = tensor.rows;
+      entry.columns = tensor.columns;
+      layout.entries.push_back(entry);
+    }
   }
   tensor_entry rotary;
   rotary.kind = tensor_kind::rope_table;
@@ -164,7 +198,7 @@ image_layout plan_image(const model& source, const image_options& options) {
   layout.header.tensor_count = static_cast<std::uint32_t>(layout.entries.size());
   std::uint64_t end = sizeof(gen::image_header) + layout.entries.size() * sizeof(tensor_entry);
   for (tensor_entry& entry : layout.entries) {
-    end = place(entry, end, source);
+    end = place(entry, end, source, options.sidecar);
   }
   layout.header.total_bytes = aligned(end);
   return layout;
@@ -194,6 +228,14 @@ image_report write_image(const model& source, const image_layout& layout, std::s
     std::byte* data = begin_at(entry.data_offset, data_bytes(entry));
     if (entry.kind == tensor_kind::rope_table) {
       write_rotary_table(layout.header, data);
+      continue;
+    }
+    if (i >= source.tensors.size()) {
+      const sidecar_tensor& tensor = layout.sidecar->tensors[i - source.tensors.size()];
+      std::memcpy(data, tensor.data.data(), tensor.data.size());
+      if (!tensor.scales.empty()) {
+        std::memcpy(begin_at(entry.scale_offset, scale_bytes(entry)), tensor.scales.data(), tensor.scales.size());
+      }
       continue;
     }
     const gguf_tensor& tensor = *source.tensors[i].source;

@@ -5,7 +5,8 @@
 //   Q4_0            q8_group32, codes nibble - 8 (-8 to 7), scales unchanged: the same values
 //   BF16            bf16, unchanged (a NaN becomes the canonical one)
 //   F32, F16, Q4_1  bf16, rounded to nearest even from the fp32 value; the report names the tensors
-// Norms and biases become fp32, exactly. The rotary table is added as the last tensor.
+// Norms and biases become fp32, exactly. With a compression sidecar its tensors follow, bit for bit. The rotary table
+// is added as the last tensor.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "dvp_gen/image.h"
+#include "tlm/loader/compression_sidecar.h"
 #include "tlm/loader/model.h"
 
 namespace dvp::loader {
@@ -24,13 +26,17 @@ inline constexpr std::uint32_t longest_context = 131072;  // positions numerics:
 struct image_options {
   // Positions the image has room for; a model with a longer context is cut to it. 1 to longest_context.
   std::uint32_t context_limit = longest_context;
+  // Made for the model; outlives the layout. Null: none.
+  const compression_sidecar* sidecar = nullptr;
 };
 
 // Everything of the image but its data. Rows lie one behind the other without padding; data and scales of every tensor
 // start at a multiple of 64 bytes.
 struct image_layout {
   gen::image_header header;
-  std::vector<gen::tensor_entry> entries;  // those of model::tensors in their order, then the rotary table
+  // Those of model::tensors in their order, then of the sidecar, then the rotary table.
+  std::vector<gen::tensor_entry> entries;
+  const compression_sidecar* sidecar = nullptr;
 };
 
 struct image_report {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tlm/core/byte_access.h"
+#include "tlm/core/converted_read.h"
 #include "tlm/lpddr5/system_report.h"
 
 namespace dvp::lpddr5 {
@@ -27,26 +28,8 @@ std::unique_ptr<memory_system> make_system(const memory_config& config, access_s
   throw std::invalid_argument(message);  // the report handler may have been told to go on
 }
 
-std::uint8_t bits_of(gen::precision precision) {
-  switch (precision) {
-    case gen::precision::q4:
-      return 4;
-    case gen::precision::q2:
-      return 2;
-    case gen::precision::q0:
-      return 0;
-    default:
-      return 8;
-  }
-}
-
 bool is_code(gen::precision precision) {
-  return precision == gen::precision::q8 || bits_of(precision) != 8;
-}
-
-std::uint64_t elements_of(const core::access_tag& tag, std::uint64_t bytes) {
-  const std::uint8_t bits = bits_of(tag.precision);
-  return tag.elements != 0 ? tag.elements : bits == 0 ? 0 : bytes * 8 / bits;
+  return precision == gen::precision::q8 || core::delivered_bits(precision) != 8;
 }
 
 // Whether every enable that a byte of the data uses is TLM_BYTE_DISABLED or TLM_BYTE_ENABLED.
@@ -64,24 +47,6 @@ tlm::tlm_response_status check_plain(const tlm::tlm_generic_payload& payload, st
   if (status == tlm::TLM_BURST_ERROR_RESPONSE) return status;
   if (payload.get_data_ptr() == nullptr) return tlm::TLM_GENERIC_ERROR_RESPONSE;
   return enables_are_valid(payload) ? status : tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
-}
-
-// TLM_OK, or why a read tagged q4, q2 or q0 is refused.
-tlm::tlm_response_status check_tagged(const tlm::tlm_generic_payload& payload, const core::access_tag& tag,
-                                      const view_table& views, std::uint64_t memory_bytes) {
-  const std::uint64_t length = payload.get_data_length();
-  const std::uint64_t elements = elements_of(tag, length);
-  if (tag.precision != gen::precision::q0) {
-    if (length == 0 || payload.get_streaming_width() < length ||
-        length != numerics::delivered_bytes(elements, bits_of(tag.precision))) {
-      return tlm::TLM_BURST_ERROR_RESPONSE;
-    }
-    if (payload.get_data_ptr() == nullptr) return tlm::TLM_GENERIC_ERROR_RESPONSE;
-    if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
-    if (views.find(tag) == nullptr) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-  }
-  return core::is_inside(payload.get_address(), elements, memory_bytes) ? tlm::TLM_OK_RESPONSE
-                                                                        : tlm::TLM_ADDRESS_ERROR_RESPONSE;
 }
 
 }  // namespace
@@ -117,6 +82,7 @@ controller::controller(const sc_core::sc_module_name& name, const memory_config&
       system_(make_system(config, *this, track_, this->name())),
       pages_(system_->bytes()),
       traffic_(figures, basename()),
+      rates_(timeline, "system", basename()),
       direct_grants_(figures.counter(std::string(basename()) + ".direct_grants")) {
   socket.register_nb_transport_fw(this, &controller::nb_transport_fw);
   socket.register_b_transport(this, &controller::b_transport);
@@ -137,6 +103,7 @@ void controller::end_of_elaboration() {
 void controller::end_of_simulation() {
   update_figures();
   track_.flush();
+  rates_.flush();
 }
 
 void controller::update_figures() {
@@ -151,7 +118,7 @@ const system_figures& controller::engine_figures() {
 
 // ---- Data -----------------------------------------------------------------------------------------------------------
 
-std::optional<access> controller::take(tlm::tlm_generic_payload& payload) {
+std::optional<access> controller::take(tlm::tlm_generic_payload& payload, const sc_core::sc_time& arrival) {
   if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     return std::nullopt;
@@ -160,10 +127,10 @@ std::optional<access> controller::take(tlm::tlm_generic_payload& payload) {
   access a;
   a.address = payload.get_address();
   a.write = payload.is_write();
-  a.precision = a.write ? 8 : bits_of(tag.precision);
+  a.precision = a.write ? 8 : core::delivered_bits(tag.precision);
   a.tagged = !a.write && is_code(tag.precision);
   const bool plain = a.precision == 8;
-  const auto status = plain ? check_plain(payload, bytes()) : check_tagged(payload, tag, views_, bytes());
+  const auto status = plain ? check_plain(payload, bytes()) : core::check_converted(payload, views_, bytes());
   payload.set_response_status(status);
   if (status != tlm::TLM_OK_RESPONSE) return std::nullopt;
 
@@ -173,13 +140,11 @@ std::optional<access> controller::take(tlm::tlm_generic_payload& payload) {
     core::move_bytes(payload, data());
     payload.set_dmi_allowed(direct_memory_);
   } else {
-    a.bytes = elements_of(tag, length);
-    if (a.precision != 0) {
-      const auto* codes = reinterpret_cast<const std::byte*>(data() + a.address);
-      views_.find(tag)->convert_all({codes, a.bytes}, {reinterpret_cast<std::byte*>(payload.get_data_ptr()), length});
-    }
+    a.bytes = core::elements_read(tag, length);
+    core::move_converted(payload, views_, data());
   }
   traffic_.count(a.write, tag, a.precision == 0 ? 0 : length);
+  if (!a.write) rates_.add(tag.precision, arrival, length);
   if (a.bytes == 0) return std::nullopt;
   return a;
 }
@@ -190,7 +155,7 @@ unsigned int controller::transport_dbg(int /*initiator*/, tlm::tlm_generic_paylo
 
 bool controller::get_direct_mem_ptr(int /*initiator*/, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
   dmi.init();
-  const bool plain = bits_of(core::tag_of(payload).precision) == 8;
+  const bool plain = core::delivered_bits(core::tag_of(payload).precision) == 8;
   if (!direct_memory_ || !plain || !core::is_inside(payload.get_address(), 1, bytes())) {
     dmi.set_start_address(payload.get_address());
     dmi.set_end_address(payload.get_address());
@@ -212,9 +177,9 @@ bool controller::get_direct_mem_ptr(int /*initiator*/, tlm::tlm_generic_payload&
 // ---- Blocking -------------------------------------------------------------------------------------------------------
 
 void controller::b_transport(int /*initiator*/, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  std::optional<access> a = take(payload);
-  if (!a) return;
   const sc_core::sc_time now = sc_core::sc_time_stamp();
+  std::optional<access> a = take(payload, now + delay);
+  if (!a) return;
   const std::uint32_t index = allocate(nullptr, 0);
   a->id = index;
   starting_ = index;
@@ -251,7 +216,7 @@ tlm::tlm_sync_enum controller::begin_request(std::uint32_t initiator, tlm::tlm_g
     schedule();
     return tlm::TLM_ACCEPTED;
   }
-  std::optional<access> a = take(payload);
+  std::optional<access> a = take(payload, sc_core::sc_time_stamp());
   if (!a) return tlm::TLM_COMPLETED;
   const std::uint32_t index = allocate(&payload, initiator);
   submit(index, *a);
@@ -337,7 +302,7 @@ void controller::run_engine(std::uint64_t now) {
 
 void controller::arrive(std::uint32_t index) {
   transaction& t = accesses_[index];
-  std::optional<access> a = take(*t.payload);
+  std::optional<access> a = take(*t.payload, sc_core::sc_time_stamp());
   if (!a) {
     respond(index);
     return;

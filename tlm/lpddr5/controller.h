@@ -29,10 +29,9 @@
 // An access is split into bursts at once, whatever its length: while it is under way it costs about 2 bytes of host
 // memory per byte asked for, so hundreds of megabytes belong into several accesses.
 //
-// Reads with a core::access_tag of precision q4 or q2 deliver converted codes (tlm/numerics/converter.h): the address
-// is that of the first element's q8 byte, `elements` how many, the data length their delivered_bytes(); with elements
-// 0, as many as the data length holds. `view` names a descriptor given to set_view(). q0 takes no time, no command and
-// touches no data; its elements are counted. Any other precision, no tag, and every write move plain bytes.
+// Reads with a core::access_tag of precision q4 or q2 deliver converted codes (tlm/core/converted_read.h); `view` names
+// a descriptor given to set_view(). q0 takes no time, no command and touches no data; its elements are counted. Any
+// other precision, no tag, and every write move plain bytes.
 //
 // Refused, without time, count or effect, in this order:
 //   length or streaming width 0; a converted read that streams, or whose length is not that of its elements
@@ -62,6 +61,7 @@
 
 #include "tlm/core/host_pages.h"
 #include "tlm/core/memory_seat.h"
+#include "tlm/core/read_rates.h"
 #include "tlm/core/statistics.h"
 #include "tlm/core/timeline.h"
 #include "tlm/core/traffic_figures.h"
@@ -70,7 +70,7 @@
 #include "tlm/lpddr5/data_bus_track.h"
 #include "tlm/lpddr5/due_events.h"
 #include "tlm/lpddr5/engine/memory_system.h"
-#include "tlm/lpddr5/view_table.h"
+#include "tlm/numerics/view_table.h"
 #include "tlm_utils/multi_passthrough_target_socket.h"
 
 namespace dvp::lpddr5 {
@@ -95,11 +95,9 @@ class controller : public sc_core::sc_module, public core::memory_seat, private 
 
   tlm_utils::multi_passthrough_target_socket<controller> socket;
 
-  // False, and nothing changes, for id 0 and for a descriptor no q4 or q2 read can use. At any time; an access converts
-  // by the descriptor that is set when it arrives.
-  bool set_view(std::uint16_t id, const numerics::view& v) { return views_.set(id, v); }
-
-  // memory_seat
+  // memory_seat. A view may be set at any time; an access converts by the one that is set when it arrives.
+  std::uint32_t views() const override { return numerics::view_table::count; }
+  bool set_view(std::uint16_t number, const numerics::view& v) override { return views_.set(number, v); }
   void serve(tlm::tlm_initiator_socket<>& from) override { from.bind(socket); }
   std::uint8_t* data() override { return pages_.data(); }
   std::uint64_t bytes() const override { return system_->bytes(); }
@@ -151,7 +149,7 @@ class controller : public sc_core::sc_module, public core::memory_seat, private 
   void finished(std::uint64_t id, cycles at) override;
 
   // An access arrives: answers its payload, moves its bytes and counts them. Nothing when it needs no time.
-  std::optional<access> take(tlm::tlm_generic_payload& payload);
+  std::optional<access> take(tlm::tlm_generic_payload& payload, const sc_core::sc_time& arrival);
   void submit(std::uint32_t index, access& a);
 
   tlm::tlm_sync_enum begin_request(std::uint32_t initiator, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -177,8 +175,9 @@ class controller : public sc_core::sc_module, public core::memory_seat, private 
   data_bus_track track_;
   std::unique_ptr<memory_system> system_;
   core::host_pages pages_;
-  view_table views_;
+  numerics::view_table views_;
   core::traffic_figures traffic_;
+  core::read_rates rates_;
   std::uint64_t& direct_grants_;
 
   std::deque<transaction> accesses_;  // in place while initiators call back

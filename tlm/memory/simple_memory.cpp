@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tlm/core/byte_access.h"
+#include "tlm/core/converted_read.h"
 #include "tlm/core/sim_time.h"
 
 namespace dvp::memory {
@@ -25,18 +26,6 @@ simple_memory_config checked(const simple_memory_config& config, const char* mod
   throw std::invalid_argument(message);  // the report handler may have been told to go on
 }
 
-// Bits that cross from the cells to the initiator per element of a read.
-std::uint64_t delivered_bits(gen::precision precision) {
-  switch (precision) {
-    case gen::precision::q4:
-      return 4;
-    case gen::precision::q2:
-      return 2;
-    default:
-      return 8;
-  }
-}
-
 }  // namespace
 
 simple_memory::simple_memory(const sc_core::sc_module_name& name, const simple_memory_config& config,
@@ -47,6 +36,7 @@ simple_memory::simple_memory(const sc_core::sc_module_name& name, const simple_m
       pages_(config.bytes),
       timeline_(timeline),
       slices_(timeline, "system", basename(), "bytes", config.timeline_gap),
+      rates_(timeline, "system", basename()),
       traffic_(figures, basename()),
       busy_ps_(figures.counter(path("busy_ps"))),
       direct_grants_(figures.counter(path("direct_grants"))),
@@ -58,6 +48,11 @@ simple_memory::simple_memory(const sc_core::sc_module_name& name, const simple_m
   socket.register_get_direct_mem_ptr(this, &simple_memory::get_direct_mem_ptr);
 }
 
+void simple_memory::end_of_simulation() {
+  slices_.flush();
+  rates_.flush();
+}
+
 std::string simple_memory::path(const char* figure) const {
   return std::string(basename()) + '.' + figure;
 }
@@ -67,19 +62,22 @@ void simple_memory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_t
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     return;
   }
-  const tlm::tlm_response_status status = core::check_bytes(payload, config_.bytes);
-  if (status != tlm::TLM_OK_RESPONSE) {
-    payload.set_response_status(status);
+  const bool converted = core::is_converted_read(payload);
+  const tlm::tlm_response_status status =
+      converted ? core::check_converted(payload, views_, config_.bytes) : core::check_bytes(payload, config_.bytes);
+  payload.set_response_status(status);
+  if (status != tlm::TLM_OK_RESPONSE) return;
+  converted ? core::move_converted(payload, views_, data()) : core::move_bytes(payload, data());
+  if (core::tag_of(payload).precision == gen::precision::q0 && converted) {
+    traffic_.count(false, core::tag_of(payload), 0);
     return;
   }
-  core::move_bytes(payload, data());
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   const sc_core::sc_time start = std::max(now + delay, bus_free_);
   bus_free_ = start + transfer_time(payload.get_data_length());
   delay = bus_free_ + config_.latency - now;
   account(payload, start, bus_free_);
-  payload.set_dmi_allowed(config_.direct_memory);
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  payload.set_dmi_allowed(config_.direct_memory && !converted);
 }
 
 unsigned int simple_memory::transport_dbg(tlm::tlm_generic_payload& payload) {
@@ -88,7 +86,8 @@ unsigned int simple_memory::transport_dbg(tlm::tlm_generic_payload& payload) {
 
 bool simple_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
   dmi.init();
-  if (!config_.direct_memory || !core::is_inside(payload.get_address(), 1, config_.bytes)) {
+  const bool plain = core::delivered_bits(core::tag_of(payload).precision) == 8;
+  if (!config_.direct_memory || !plain || !core::is_inside(payload.get_address(), 1, config_.bytes)) {
     dmi.set_start_address(payload.get_address());
     dmi.set_end_address(payload.get_address());
     return false;
@@ -119,8 +118,8 @@ void simple_memory::account(const tlm::tlm_generic_payload& payload, const sc_co
   busy_ps_ += core::picoseconds(end - begin);
 
   // Writes are always stored as 8-bit elements, whatever the tag says.
-  const std::uint64_t p = write ? 8 : delivered_bits(tag.precision);
-  const std::uint64_t elements = p == 8 ? bytes : tag.elements != 0 ? tag.elements : bytes * 8 / p;
+  const std::uint64_t p = write ? 8 : core::delivered_bits(tag.precision);
+  const std::uint64_t elements = p == 8 ? bytes : core::elements_read(tag, bytes);
   core_bits_ += 8 * elements;
   down_bits_ += p * elements;
   core_pj_ = static_cast<double>(core_bits_) * config_.e_core_pj_per_bit;
@@ -128,6 +127,7 @@ void simple_memory::account(const tlm::tlm_generic_payload& payload, const sc_co
   total_pj_ = core_pj_ + down_pj_;
 
   if (timeline_.on()) {
+    if (!write) rates_.add(tag.precision, begin, bytes);
     slices_.add(std::string(write ? "write " : "read ") + gen::name_of(tag.purpose), begin, end, bytes);
   }
 }

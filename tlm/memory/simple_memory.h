@@ -9,17 +9,19 @@
 // bytes cost the same. An access that leaves the memory is answered with TLM_ADDRESS_ERROR_RESPONSE, one of length or
 // streaming width 0 with TLM_BURST_ERROR_RESPONSE, one with byte enables of length 0 with
 // TLM_BYTE_ENABLE_ERROR_RESPONSE; none of them takes time or is counted.
-// The bytes are those stored: a precision tag changes accounting only.
+// A read tagged q4 or q2 delivers converted codes, the views being those given to set_view(), and is refused as
+// core/converted_read.h says; it takes the time of the delivered bytes. One of q0 takes no time and delivers nothing.
+// Every other access moves the stored bytes, whatever its tag.
 //
-// DMI grants the whole memory, with `latency` as its latency; what goes through it, or through data(), takes no bus
-// time and is in no figure or slice. Debug accesses neither.
+// DMI grants the whole memory to plain accesses, with `latency` as its latency; what goes through it, or through
+// data(), takes no bus time and is in no figure or slice. Debug accesses neither.
 //
 // Figures, below the module's base name:
 //   bytes_read, bytes_written, accesses, busy_ps (data bus occupied), direct_grants
 //   traffic.{read,write}.<purpose>.<precision>_bytes   for the tags that occurred
 //   energy.{core,down,total}_pj_modelled
-// Energy is movement energy, 8 e_core + p e_down per element: p is 4 and 2 for reads tagged q4 and q2; every other
-// access, all writes included, counts its bytes with p = 8.
+// Energy is movement energy, 8 e_core + p e_down per element: p is 4 and 2 for reads tagged q4 and q2, which count
+// their elements; those of q0 cost nothing; every other access, all writes included, counts its bytes with p = 8.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +33,11 @@
 #include "tlm/core/host_pages.h"
 #include "tlm/core/memory_seat.h"
 #include "tlm/core/merged_slices.h"
+#include "tlm/core/read_rates.h"
 #include "tlm/core/statistics.h"
 #include "tlm/core/timeline.h"
 #include "tlm/core/traffic_figures.h"
+#include "tlm/numerics/view_table.h"
 #include "tlm_utils/simple_target_socket.h"
 
 namespace dvp::memory {
@@ -58,6 +62,8 @@ class simple_memory : public sc_core::sc_module, public core::memory_seat {
   tlm_utils::simple_target_socket<simple_memory> socket;
 
   // memory_seat; the figures are always current.
+  std::uint32_t views() const override { return numerics::view_table::count; }
+  bool set_view(std::uint16_t number, const numerics::view& v) override { return views_.set(number, v); }
   void serve(tlm::tlm_initiator_socket<>& from) override { from.bind(socket); }
   std::uint8_t* data() override { return pages_.data(); }
   std::uint64_t bytes() const override { return config_.bytes; }
@@ -67,7 +73,7 @@ class simple_memory : public sc_core::sc_module, public core::memory_seat {
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned int transport_dbg(tlm::tlm_generic_payload& payload);
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
-  void end_of_simulation() override { slices_.flush(); }
+  void end_of_simulation() override;
 
   std::string path(const char* figure) const;
   sc_core::sc_time transfer_time(std::uint64_t length) const;
@@ -75,9 +81,11 @@ class simple_memory : public sc_core::sc_module, public core::memory_seat {
 
   simple_memory_config config_;
   core::host_pages pages_;
+  numerics::view_table views_;
   sc_core::sc_time bus_free_;
   core::timeline& timeline_;
   core::merged_slices slices_;
+  core::read_rates rates_;
   core::traffic_figures traffic_;
   std::uint64_t& busy_ps_;
   std::uint64_t& direct_grants_;

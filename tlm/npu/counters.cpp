@@ -79,7 +79,7 @@ std::uint64_t counters::value(gen::npu::counter which, std::uint64_t edge) const
     case counter::stall_empty:
       return cycles_in(engine_id::array, engine_state::idle, edge) - starved(edge);
     case counter::macs:
-      return macs_;
+      return std::accumulate(work_.macs.begin(), work_.macs.end(), std::uint64_t{0});
     case counter::bytes_read:
       return bytes_read_;
     case counter::bytes_written:

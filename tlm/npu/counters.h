@@ -19,6 +19,7 @@
 
 #include "dvp_gen/descriptor.h"
 #include "dvp_gen/npu_regs.h"
+#include "tlm/npu/work.h"
 
 namespace dvp::npu {
 
@@ -46,13 +47,14 @@ class counters {
 
   void count_read(std::uint64_t bytes) { bytes_read_ += bytes; }
   void count_written(std::uint64_t bytes) { bytes_written_ += bytes; }
-  void count_macs(std::uint64_t n) { macs_ += n; }
+  void count_work(const work& done) { work_ += done; }
   void count_descriptor(gen::opcode op) { ++descriptors_[static_cast<std::size_t>(op)]; }
 
   // 0 before start().
   std::uint64_t cycles(std::uint64_t edge) const { return started_ ? edge - start_ : 0; }
   std::uint64_t cycles_in(engine_id engine, engine_state state, std::uint64_t edge) const;
   std::uint64_t descriptors(gen::opcode op) const { return descriptors_[static_cast<std::size_t>(op)]; }
+  const work& done() const { return work_; }
   // The register counter; 0 for a number that names none.
   std::uint64_t value(gen::npu::counter which, std::uint64_t edge) const;
 
@@ -63,7 +65,7 @@ class counters {
     std::array<std::uint64_t, engine_state_count> cycles{};
   };
 
-  static constexpr std::size_t opcodes = static_cast<std::size_t>(gen::opcode::stage) + 1;
+  static constexpr std::size_t opcodes = static_cast<std::size_t>(gen::opcode::update) + 1;
 
   void settle(engine_id engine, std::uint64_t edge);
   // Idle cycles of the array in which a queue had a backlog.
@@ -76,7 +78,7 @@ class counters {
   std::uint64_t starved_ = 0;
   std::uint64_t bytes_read_ = 0;
   std::uint64_t bytes_written_ = 0;
-  std::uint64_t macs_ = 0;
+  work work_;
   std::array<std::uint64_t, opcodes> descriptors_{};
 };
 

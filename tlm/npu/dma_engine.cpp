@@ -7,6 +7,18 @@
 
 namespace dvp::npu {
 
+namespace {
+
+// As what the list of a gather is read.
+constexpr gen::descriptor_header list_header = [] {
+  gen::descriptor_header header;
+  header.tag_precision = gen::precision::raw;
+  header.bytes_purpose = gen::purpose::other;
+  return header;
+}();
+
+}  // namespace
+
 dma_engine::dma_engine(const sc_core::sc_module_name& name, engine_id id, npu_parts& parts, memory_link& memory)
     : engine(name, id, parts), link_(memory) {
   SC_HAS_PROCESS(dma_engine);
@@ -75,6 +87,7 @@ void dma_engine::drain() {
   draw(done.item->descriptor, std::max(done.begin, drawn_until_), end);
   drawn_until_ = end;
   if (done.ok()) {
+    parts().counts.count_work(work_of(parts().config, done.item->descriptor));
     done.item->queue->complete(*done.item, parts().clock.now());
   } else {
     done.item->queue->fail(*done.item, done.error, parts().clock.now(), done.fault_address);
@@ -96,7 +109,7 @@ void dma_engine::issue_gather(work& of, const gen::dma_descriptor& d) {
   std::span<std::byte> rest = std::as_writable_bytes(std::span(list_));
   for (std::uint64_t address = d.list_address; !rest.empty();) {
     const std::uint64_t bytes = burst_bytes(address, rest.size(), parts().config.dma_max_burst_bytes);
-    if (!issue(of, address, rest.first(bytes), gen::precision::raw, gen::purpose::other)) return;
+    if (!issue(of, address, rest.first(bytes), list_header)) return;
     rest = rest.subspan(bytes);
     address += bytes;
   }
@@ -105,32 +118,27 @@ void dma_engine::issue_gather(work& of, const gen::dma_descriptor& d) {
   if (!of.ok()) return;
   parts().wait_until(of.end);
   next_issue_ = std::max(next_issue_, sc_core::sc_time_stamp());
-  for (std::uint32_t r = 0; r < d.rows; ++r) {
-    const std::uint64_t dram = d.dram_address + std::uint64_t{list_[r]} * d.dram_stride;
-    const std::uint64_t scratchpad = d.scratchpad_address + std::uint64_t{r} * d.scratchpad_stride;
-    if (!issue_segment(of, d, dram, scratchpad, d.row_bytes)) return;
-  }
+  for_each_gathered(d, list_, [&](std::uint64_t dram, std::uint64_t scratchpad, std::uint64_t bytes) {
+    return issue_segment(of, d, dram, scratchpad, bytes);
+  });
 }
 
 bool dma_engine::issue_segment(work& of, const gen::dma_descriptor& d, std::uint64_t dram, std::uint64_t scratchpad,
                                std::uint64_t bytes) {
-  std::uint64_t position = d.header.op == gen::opcode::dma_gather ? 0 : dram;
+  const std::uint64_t stored = stored_per_byte(d.header.tag_precision);
+  std::uint64_t position = d.header.op == gen::opcode::dma_gather ? 0 : dram / stored;
   while (bytes != 0) {
     const std::uint64_t n = burst_bytes(position, bytes, parts().config.dma_max_burst_bytes);
-    if (!issue(of, dram, parts().memory.bytes().subspan(scratchpad, n), d.header.tag_precision,
-               d.header.bytes_purpose)) {
-      return false;
-    }
+    if (!issue(of, dram, parts().memory.bytes().subspan(scratchpad, n), d.header)) return false;
     position += n;
-    dram += n;
+    dram += n * stored;
     scratchpad += n;
     bytes -= n;
   }
   return true;
 }
 
-bool dma_engine::issue(work& of, std::uint64_t dram, std::span<std::byte> data, gen::precision precision,
-                       gen::purpose purpose) {
+bool dma_engine::issue(work& of, std::uint64_t dram, std::span<std::byte> data, const gen::descriptor_header& as) {
   const npu_config& config = parts().config;
   const npu_clock& clock = parts().clock;
   const sc_core::sc_time slot = take_slot();
@@ -143,8 +151,8 @@ bool dma_engine::issue(work& of, std::uint64_t dram, std::span<std::byte> data, 
   const tlm::tlm_command command = id() == engine_id::dma_store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
   ++unanswered_;
   ++of.unanswered;
-  link_.submit({command, dram, data, precision, purpose}, at - sc_core::sc_time_stamp(),
-               [this, &of](const memory_answer& answer) { answered(of, answer); });
+  link_.submit({command, dram, data, as.tag_precision, as.bytes_purpose, address_space::device, as.function},
+               at - sc_core::sc_time_stamp(), [this, &of](const memory_answer& answer) { answered(of, answer); });
   const std::uint64_t width_cycles =
       (data.size() + config.scratchpad_bytes_per_cycle - 1) / config.scratchpad_bytes_per_cycle;
   next_issue_ = at + clock.cycles(std::max<std::uint64_t>(config.dma_issue_cycles, width_cycles));

@@ -5,7 +5,11 @@
 // quantum and not once per burst. Answers may come inside the call or later, in any order, each with the time its burst
 // is complete: the engine counts answers and relies on no order. When its last burst is issued the next descriptor may
 // start; a descriptor is complete, in order, when all its bursts are, rounded up to an edge. A gather first reads its
-// list of indices.
+// list of indices. Where the list names rows that follow one another without a gap on both sides they move as one
+// piece, so the time of such a gather depends on which rows of its list are neighbours; on nothing else the list says.
+//
+// A load or gather tagged q4 or q2 reads codes that the memory converts: a burst is as long as any other in delivered
+// bytes, and covers two or four times as many stored ones.
 //
 // Bytes move when a burst is handed to the memory, between start and completion of the descriptor. A burst answered
 // with an error stops the descriptor and its queue with the error answered first; bytes moved before stay moved.
@@ -52,7 +56,8 @@ class dma_engine : public engine {
   void issue_gather(work& of, const gen::dma_descriptor& d);
   bool issue_segment(work& of, const gen::dma_descriptor& d, std::uint64_t dram, std::uint64_t scratchpad,
                      std::uint64_t bytes);
-  bool issue(work& of, std::uint64_t dram, std::span<std::byte> data, gen::precision precision, gen::purpose purpose);
+  // `as` says what the access is for: precision, view, purpose.
+  bool issue(work& of, std::uint64_t dram, std::span<std::byte> data, const gen::descriptor_header& as);
   // Makes room for a burst and returns when there is; waits while no answer tells.
   sc_core::sc_time take_slot();
   void answered(work& of, const memory_answer& answer);

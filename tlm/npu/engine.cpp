@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "tlm/npu/dma_segments.h"
+
 namespace dvp::npu {
 
 engine::engine(const sc_core::sc_module_name& name, engine_id id, npu_parts& parts)
@@ -65,7 +67,24 @@ void engine::draw(const descriptor_view& descriptor, const sc_core::sc_time& beg
     case gen::opcode::vector: {
       const auto d = descriptor.as<gen::vector_descriptor>();
       parts_.timeline.slice(
-          track_, name_of(header.function), begin, end,
+          track_, name_of(static_cast<gen::vector_function>(header.function)), begin, end,
+          {labels[0], labels[1], {"rows", std::uint64_t{d.rows}}, {"columns", std::uint64_t{d.columns}}});
+      break;
+    }
+    case gen::opcode::rebuild: {
+      const auto d = descriptor.as<gen::rebuild_descriptor>();
+      parts_.timeline.slice(track_, name_of(header.op), begin, end,
+                            {labels[0],
+                             labels[1],
+                             {"rows", std::uint64_t{d.rows}},
+                             {"columns", std::uint64_t{d.columns}},
+                             {"format", name_of(header.tag_precision)}});
+      break;
+    }
+    case gen::opcode::update: {
+      const auto d = descriptor.as<gen::update_descriptor>();
+      parts_.timeline.slice(
+          track_, name_of(header.op), begin, end,
           {labels[0], labels[1], {"rows", std::uint64_t{d.rows}}, {"columns", std::uint64_t{d.columns}}});
       break;
     }
@@ -78,8 +97,13 @@ void engine::draw(const descriptor_view& descriptor, const sc_core::sc_time& beg
     }
     default: {
       const auto d = descriptor.as<gen::dma_descriptor>();
-      parts_.timeline.slice(track_, name_of(header.bytes_purpose), begin, end,
-                            {labels[0], labels[1], {"bytes", std::uint64_t{d.row_bytes} * d.rows * d.planes}});
+      std::string name = name_of(header.bytes_purpose);
+      if (stored_per_byte(header.tag_precision) != 1) name += std::string(" ") + name_of(header.tag_precision);
+      parts_.timeline.slice(track_, name, begin, end,
+                            {labels[0],
+                             labels[1],
+                             {"bytes", std::uint64_t{d.row_bytes} * d.rows * d.planes},
+                             {"precision", name_of(header.tag_precision)}});
       break;
     }
   }

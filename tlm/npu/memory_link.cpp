@@ -44,13 +44,13 @@ void memory_link::submit(const memory_access& access, const sc_core::sc_time& of
     return;
   }
   std::uint64_t lost = access.address;
-  if (!window_.map().covers(lost, access.data.size())) {
+  if (!window_.map().covers(lost, access.stored_bytes())) {
     window_.count_fault();
     done({error_code::window_fault, lost, sc_core::sc_time_stamp() + offset});
     return;
   }
   const window_span span = window_.map().find(access.address);
-  if (span.bytes >= access.data.size()) {
+  if (span.bytes >= access.stored_bytes()) {
     hand_over({access, span.bus}, offset, done);
   } else {
     submit_pieces(access, offset, done);
@@ -62,10 +62,11 @@ void memory_link::submit_pieces(const memory_access& access, const sc_core::sc_t
   // All of them are translated before the first goes out: a hand-over may wait and the map change meanwhile.
   std::vector<bus_access> pieces;
   for (std::size_t at = 0; at < access.data.size();) {
-    const window_span span = window_.map().find(access.address + at);
-    const std::size_t bytes = std::min<std::size_t>(span.bytes, access.data.size() - at);
+    const std::uint64_t device = access.address + at * access.stored_per_byte();
+    const window_span span = window_.map().find(device);
+    const std::size_t bytes = std::min<std::size_t>(span.bytes / access.stored_per_byte(), access.data.size() - at);
     bus_access piece{access, span.bus};
-    piece.asked.address += at;
+    piece.asked.address = device;
     piece.asked.data = access.data.subspan(at, bytes);
     pieces.push_back(piece);
     at += bytes;
@@ -100,7 +101,7 @@ memory_link::transaction& memory_link::take(const bus_access& translated, std::s
     if (access.command == tlm::TLM_WRITE_COMMAND) std::copy(access.data.begin(), access.data.end(), moved.begin());
   }
   const auto bytes = static_cast<unsigned int>(moved.size());
-  t.tag = core::access_tag(access.precision, access.purpose, 0);
+  t.tag = core::access_tag(access.precision, access.purpose, 0, access.view);
   t.data = access.data;
   t.asked = access.address;
   t.resets = reset_.pulses();

@@ -12,7 +12,9 @@
 // With an address window the address of an access is a device address, unless it says bus. It is translated when it is
 // handed over, and goes to the bus in as many accesses as it meets map entries whose bytes do not follow one another
 // there; the answer is one. If a byte of it is not mapped nothing of it goes out, and the answer is window_fault.
-// Translation takes no time: the entries are few enough to be looked up in the cycle of the issue.
+// What is translated are the stored bytes; the pieces of a converted read hold whole delivered bytes, since its address
+// and the pages are multiples of stored_per_byte(). Translation takes no time: the entries are few enough to be looked
+// up in the cycle of the issue.
 //
 // A reset drops the answers of accesses under way; their payloads, and copies of their data, stay alive until the
 // memory is done with them. A submit() under way throws restarted.
@@ -30,13 +32,15 @@
 #include "tlm/core/access_tag.h"
 #include "tlm/npu/address_window.h"
 #include "tlm/npu/counters.h"
+#include "tlm/npu/dma_segments.h"
 #include "tlm/npu/reset_line.h"
 
 namespace dvp::npu {
 
 enum class address_space : std::uint8_t { device, bus };
 
-// The elements of the tag follow from its precision. A write leaves `data` as it is.
+// The elements of the tag follow from its precision. A write leaves `data` as it is. A read tagged q4 or q2 covers
+// stored_bytes() from its address on, of which `data` takes the view.
 struct memory_access {
   tlm::tlm_command command;
   std::uint64_t address;
@@ -44,6 +48,12 @@ struct memory_access {
   gen::precision precision;
   gen::purpose purpose;
   address_space space = address_space::device;
+  std::uint16_t view = 0;  // of a read tagged q4 or q2
+
+  std::uint64_t stored_per_byte() const {
+    return command == tlm::TLM_READ_COMMAND ? npu::stored_per_byte(precision) : 1;
+  }
+  std::uint64_t stored_bytes() const { return data.size() * stored_per_byte(); }
 };
 
 struct memory_answer {

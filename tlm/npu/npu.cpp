@@ -65,7 +65,13 @@ npu::npu(const sc_core::sc_module_name& name, const npu_config& config, array::a
 
 void npu::make_engines() {
   const auto vector_work = [this](const descriptor_view& d, std::span<std::byte> bytes) {
-    execute_vector(d.as<gen::vector_descriptor>(), bytes);
+    if (d.op() == gen::opcode::rebuild) {
+      compressed_.run(d.as<gen::rebuild_descriptor>(), bytes);
+    } else if (d.op() == gen::opcode::update) {
+      compressed_.run(d.as<gen::update_descriptor>(), bytes);
+    } else {
+      execute_vector(d.as<gen::vector_descriptor>(), bytes);
+    }
     return vector_cycles(parts_.config, d);
   };
   const auto sampling_work = [this](const descriptor_view& d, std::span<std::byte> bytes) {
@@ -73,17 +79,19 @@ void npu::make_engines() {
     return sample_cycles(parts_.config, d);
   };
   const auto array_work = [this](const descriptor_view& d, std::span<std::byte> bytes) {
-    const auto job = d.as<gen::gemm_descriptor>();
-    const std::uint64_t cycles = gemm_cycles(parts_.config, gemm_.run(job, bytes));
-    parts_.counts.count_macs(gemm_macs(job));
-    return cycles;
+    return gemm_cycles(parts_.config, gemm_.run(d.as<gen::gemm_descriptor>(), bytes));
   };
   const auto failed = [this](const std::exception& problem) {
     failure_ = problem.what();
     sc_core::sc_stop();
   };
   const auto unit = [&](engine_id id, compute_engine::worker work) {
-    engines_.push_back(std::make_unique<compute_engine>(name_of(id), id, parts_, std::move(work), failed));
+    const auto counted = [this, run = std::move(work)](const descriptor_view& d, std::span<std::byte> bytes) {
+      const std::uint64_t cycles = run(d, bytes);
+      parts_.counts.count_work(work_of(parts_.config, d));
+      return cycles;
+    };
+    engines_.push_back(std::make_unique<compute_engine>(name_of(id), id, parts_, counted, failed));
   };
   for (const engine_id id : {engine_id::dma_load, engine_id::dma_store}) {
     engines_.push_back(std::make_unique<dma_engine>(name_of(id), id, parts_, link_));
@@ -281,10 +289,17 @@ void npu::update_figures() {
       figures_.set(base + "engines." + name_of(id) + "." + figure, engine_cycles(id, state));
     }
   }
-  for (std::uint8_t op = 0; op <= static_cast<std::uint8_t>(gen::opcode::stage); ++op) {
+  for (std::uint8_t op = 0; op <= static_cast<std::uint8_t>(gen::opcode::update); ++op) {
     const auto code = static_cast<gen::opcode>(op);
     figures_.set(base + "descriptors." + gen::name_of(code), parts_.counts.descriptors(code));
   }
+  const work& done = parts_.counts.done();
+  for (std::size_t format = 0; format < streamed_formats; ++format) {
+    figures_.set(base + "work.macs_" + gen::name_of(static_cast<gen::precision>(format)), done.macs[format]);
+  }
+  figures_.set(base + "work.vector_passes", done.vector_passes);
+  figures_.set(base + "work.sampling_elements", done.sampling_elements);
+  figures_.set(base + "work.scratchpad_bytes", done.scratchpad_bytes);
   figures_.set(base + "array_jobs", gemm_.jobs() - jobs_at_reset_);
   window_.update_figures(figures_, base + "window.");
 }

@@ -39,6 +39,7 @@
 #include "tlm/npu/command_queue.h"
 #include "tlm/npu/dma_engine.h"
 #include "tlm/npu/engine.h"
+#include "tlm/npu/execute_compressed.h"
 #include "tlm/npu/execute_gemm.h"
 #include "tlm/npu/memory_link.h"
 #include "tlm/npu/npu_config.h"
@@ -119,6 +120,7 @@ class npu : public sc_core::sc_module {
   core::register_bank bank_;
   core::statistics& figures_;
   gemm_executor gemm_;
+  compressed_executor compressed_;
   std::uint64_t jobs_at_reset_ = 0;
   std::vector<std::unique_ptr<command_queue>> queues_;
   std::vector<std::unique_ptr<engine>> engines_;  // by engine_id

@@ -20,10 +20,14 @@ struct function_cost {
   std::uint32_t serial_passes = 0;
 };
 
-inline constexpr std::size_t vector_functions = static_cast<std::size_t>(gen::vector_function::transpose_to_bf16) + 1;
+inline constexpr std::size_t vector_functions = static_cast<std::size_t>(gen::vector_function::row_abs_sum) + 1;
 
-// Indexed by gen::vector_function.
-using vector_cost_table = std::array<function_cost, vector_functions>;
+// Opcodes of their own that the vector unit runs, behind its functions: rebuild, update.
+inline constexpr std::size_t rebuild_cost = vector_functions;
+inline constexpr std::size_t update_cost = vector_functions + 1;
+
+// Indexed by gen::vector_function, then the two above.
+using vector_cost_table = std::array<function_cost, vector_functions + 2>;
 
 inline constexpr vector_cost_table default_vector_costs = {{
     {4, 1, 0},   // dequantise
@@ -36,6 +40,15 @@ inline constexpr vector_cost_table default_vector_costs = {{
     {16, 1, 0},  // silu_multiply
     {2, 1, 0},   // to_bf16
     {8, 1, 0},   // transpose_to_bf16
+    {24, 2, 0},  // encode: maximum; quotients
+    {16, 1, 1},  // difference: difference; sums of squares
+    {8, 1, 0},   // column_max
+    {4, 1, 0},   // scale_columns
+    {8, 1, 0},   // gather_transpose
+    {8, 1, 0},   // transpose_codes
+    {8, 0, 1},   // row_abs_sum
+    {24, 2, 0},  // rebuild: residual; rotation; and one pass per coefficient
+    {24, 3, 0},  // update: sums; two activations
 }};
 
 // The address window; see the block's registers for what it does. A command takes its call and its share of pages or

@@ -17,6 +17,8 @@ engine_id engine_of(gen::opcode op) {
     case gen::opcode::gemm:
       return engine_id::array;
     case gen::opcode::vector:
+    case gen::opcode::rebuild:
+    case gen::opcode::update:
       return engine_id::vector;
     case gen::opcode::sample:
       return engine_id::sampling;

@@ -17,6 +17,32 @@ std::uint64_t unit_cycles(const npu_config& config, const descriptor_view& descr
   return std::max<std::uint64_t>(1, cost.latency_cycles + work);
 }
 
+// What a descriptor of the vector unit costs, and over how many elements.
+struct vector_work {
+  function_cost cost;
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+};
+
+vector_work vector_work_of(const npu_config& config, const descriptor_view& descriptor) {
+  switch (descriptor.op()) {
+    case gen::opcode::rebuild: {
+      const auto d = descriptor.as<gen::rebuild_descriptor>();
+      function_cost cost = config.vector_costs[rebuild_cost];
+      cost.element_passes += rank_of(d);
+      return {cost, d.rows, d.columns};
+    }
+    case gen::opcode::update: {
+      const auto d = descriptor.as<gen::update_descriptor>();
+      return {config.vector_costs[update_cost], d.rows, d.columns};
+    }
+    default: {
+      const auto d = descriptor.as<gen::vector_descriptor>();
+      return {config.vector_costs[d.header.function], d.rows, d.columns};
+    }
+  }
+}
+
 }  // namespace
 
 std::uint64_t pass_cycles(const function_cost& cost, std::uint32_t lanes, std::uint64_t rows, std::uint64_t columns) {
@@ -24,16 +50,24 @@ std::uint64_t pass_cycles(const function_cost& cost, std::uint32_t lanes, std::u
          cost.serial_passes * ceil_divide(rows, lanes) * columns;
 }
 
-std::uint64_t port_cycles(const npu_config& config, const descriptor_view& descriptor) {
+std::uint64_t port_bytes(const descriptor_view& descriptor) {
   std::uint64_t bytes = 0;
-  for (const operand& item : operands_of(descriptor)) bytes += item.bytes();
-  return ceil_divide(bytes, config.scratchpad_bytes_per_cycle);
+  for (const operand& item : operands_of(descriptor)) bytes += item.moved_bytes();
+  return bytes;
+}
+
+std::uint64_t port_cycles(const npu_config& config, const descriptor_view& descriptor) {
+  return ceil_divide(port_bytes(descriptor), config.scratchpad_bytes_per_cycle);
 }
 
 std::uint64_t vector_cycles(const npu_config& config, const descriptor_view& descriptor) {
-  const auto d = descriptor.as<gen::vector_descriptor>();
-  const function_cost& cost = config.vector_costs[static_cast<std::size_t>(d.header.function)];
-  return unit_cycles(config, descriptor, cost, config.vector_lanes, d.rows, d.columns);
+  const vector_work work = vector_work_of(config, descriptor);
+  return unit_cycles(config, descriptor, work.cost, config.vector_lanes, work.rows, work.columns);
+}
+
+std::uint64_t vector_passes(const npu_config& config, const descriptor_view& descriptor) {
+  const vector_work work = vector_work_of(config, descriptor);
+  return std::uint64_t{work.cost.element_passes + work.cost.serial_passes} * work.rows * work.columns;
 }
 
 std::uint64_t sample_cycles(const npu_config& config, const descriptor_view& descriptor) {

@@ -14,13 +14,20 @@ namespace dvp::npu {
 // and the latency on top is the caller's.
 std::uint64_t pass_cycles(const function_cost& cost, std::uint32_t lanes, std::uint64_t rows, std::uint64_t columns);
 
-// ceil(bytes of all scratchpad operands / scratchpad_bytes_per_cycle)
+// Bytes of all scratchpad operands, each moved once.
+std::uint64_t port_bytes(const descriptor_view& descriptor);
+
+// ceil(port_bytes / scratchpad_bytes_per_cycle)
 std::uint64_t port_cycles(const npu_config& config, const descriptor_view& descriptor);
 
-// latency + max(pass_cycles, port_cycles), at least 1, with the cost of the vector function.
+// latency + max(pass_cycles, port_cycles), at least 1, with the cost of the vector function; of rebuild and
+// update, which the vector unit runs too, with theirs, a rebuild one pass more for each of its rank.
 std::uint64_t vector_cycles(const npu_config& config, const descriptor_view& descriptor);
 
-// The same with the cost of the sampling unit.
+// Elements the vector unit takes, once for each of its passes over them: (element_passes + serial_passes) * elements.
+std::uint64_t vector_passes(const npu_config& config, const descriptor_view& descriptor);
+
+// The same as vector_cycles with the cost of the sampling unit.
 std::uint64_t sample_cycles(const npu_config& config, const descriptor_view& descriptor);
 
 // sum of the array's job cycles + accumulator_latency_cycles; the accumulator keeps up with the array.

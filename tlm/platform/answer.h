@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dvp_gen/compression.h"
 #include "dvp_gen/request.h"
 
 namespace dvp::platform {
@@ -28,6 +29,9 @@ struct forward_record {
   std::uint32_t forward = 0;
   std::uint32_t first = 0;   // position of the block
   std::uint32_t length = 0;  // of the block
+  gen::prefix_reading prefix = gen::prefix_reading::whole;
+  gen::network_pass network = gen::network_pass::whole;
+  std::uint64_t end_ps = 0;  // simulated: the host was told
   std::vector<commit> commits;
 };
 
@@ -41,8 +45,10 @@ struct answer {
   std::uint64_t begin_ps = 0;  // simulated: the firmware accepted the request
   std::uint64_t end_ps = 0;
   std::vector<forward_record> forwards;
+  std::vector<gen::layer_statistics> layers;     // what compression did; empty without
   std::vector<std::uint64_t> descriptor_hashes;  // by queue, over every descriptor fetched; empty when there was none
   nlohmann::ordered_json figures;                // every counter of the platform, over this request alone
+  nlohmann::ordered_json prefill_figures;        // the same up to the end of the prefill; null without one
 
   bool ok() const { return fault.empty() && result.code == gen::result_code::ok; }
   bool right() const { return ok() && request.expected && *request.expected == text; }

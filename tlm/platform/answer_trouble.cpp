@@ -58,12 +58,25 @@ std::string shortage_of(const gen::result_record& result, const platform_config&
   return {};
 }
 
+// What asks for the scratchpad beside the weights and rows of a tile; empty for other codes.
+std::string scratchpad_of(const gen::result_record& result, const platform_config& config) {
+  if (result.code != gen::result_code::scratchpad_too_small) return {};
+  const compression_config& c = config.decode.compression;
+  std::string who = "the schedules of this model";
+  if (c.any()) who += " with the rows of a block in one tile";
+  if (c.kv != gen::kv_format::bf16) who += ", the order and scales of the prefix";
+  if (c.ffn != gen::ffn_mode::whole) who += ", the anchors of every layer";
+  return ": " + who + " find no room in " + std::to_string(config.npu.scratchpad_bytes) +
+         " bytes; raise npu.scratchpad.bytes" + (c.kv != gen::kv_format::bf16 ? ", shorten the prompt" : "") +
+         (c.any() ? " or turn compression off" : "");
+}
+
 }  // namespace
 
 std::string trouble_of(const answer& a, const platform_config& config) {
   if (!a.fault.empty() || a.ok()) return a.fault;
   return std::string("the firmware ended with ") + gen::name_of(a.result.code) + npu_fault_of(a.result, config) +
-         shortage_of(a.result, config);
+         shortage_of(a.result, config) + scratchpad_of(a.result, config);
 }
 
 bool is_configurations_fault(const answer& a) {

@@ -52,6 +52,8 @@ npu::vector_cost_table vector_costs_from(const ordered_json& json, const std::st
   for (std::size_t i = 0; i < npu::vector_functions; ++i) {
     names.emplace_back(gen::name_of(static_cast<gen::vector_function>(i)));
   }
+  names.emplace_back(gen::name_of(gen::opcode::rebuild));
+  names.emplace_back(gen::name_of(gen::opcode::update));
   npu::vector_cost_table costs{};
   const auto values = table_from(json, names, file, "npu.vector.functions");
   for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = {values[i][0], values[i][1], values[i][2]};
@@ -239,10 +241,16 @@ platform_config load_config(const std::string& name_or_path, const std::vector<s
   config.rv64 = rv64_from(json["cpu"]["rv64"], file);
   config.bus_latency = nanoseconds(json["bus"]["latency_ns"]);
   config.uart_bits_per_second = json["uart"]["bits_per_second"];
+  config.energy = energy_from(json["energy"]);
   config.decode = decode_from(json["decode"], file);
   if (config.decode.swap != gen::swap_policy::none && config.npu.window.bytes == 0) {
     throw usage_error(file + ": decode.swap: is " + gen::name_of(config.decode.swap) +
                       " and npu.window.bytes is 0, so that the NPU has no window to swap in; set both or neither");
+  }
+  if (config.decode.compression.any() && config.npu.window.bytes != 0) {
+    throw usage_error(file +
+                      ": decode.compression: is on and npu.window.bytes is not 0; compression works without an address "
+                      "window: set it to 0, or kv to bf16 and ffn to whole");
   }
   if (json.contains("faults")) {
     config.faults = faults_from(json["faults"], file);

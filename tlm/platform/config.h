@@ -15,6 +15,7 @@
 #include "tlm/memory/simple_memory.h"
 #include "tlm/npu/npu_config.h"
 #include "tlm/platform/decode_config.h"
+#include "tlm/platform/energy.h"
 
 namespace dvp::platform {
 
@@ -49,6 +50,7 @@ struct platform_config {
   rv64_choice rv64;
   sc_core::sc_time bus_latency;
   std::uint32_t uart_bits_per_second = 0;
+  energy_config energy;
   decode_config decode;
   std::optional<faults::fault_plan> faults;
   nlohmann::ordered_json source;               // the document as it was used, overrides applied

@@ -12,6 +12,11 @@ namespace {
 void refuse_impossible(const run_options& options, const loaded_model& model, const decode_config& config,
                        const decode_options& decode) {
   refuse_unfit(config, model.config().block_causal(), model.name());
+  refuse_unfit(config.compression, model.header(), model.name());
+  if (config.compression.any() && config.row_tile != 0 && config.row_tile < model.header().block_length) {
+    throw usage_error("decode.row_tile: is " + std::to_string(config.row_tile) + " and compression works on the " +
+                      std::to_string(model.header().block_length) + " rows of a block at once; set it to 0");
+  }
   if (config.engine == gen::forward_engine::cpu && options.array != array_choice::model) {
     throw usage_error(std::string("--array ") + name_of(options.array) +
                       ": decode.engine is cpu, so that the array never works; use --array model, or set decode.engine "
@@ -29,6 +34,10 @@ void refuse_impossible(const run_options& options, const loaded_model& model, co
     if (options.stop_at_end)
       throw usage_error("--stop-at-end: is for the LLaDA loop and " + model.name() + " has another");
     return;
+  }
+  if (config.draft_trigger != 0 && !config.fast_dllm_v1) {
+    throw usage_error("decode.mbsd.trigger: drafts on " + model.name() +
+                      " need decode.loop fast_dllm_v1 and decode.cache dual; set those too, or the trigger to 0");
   }
   const std::uint32_t layers = model.header().layers;
   if (config.visibility > 0 &&

@@ -40,6 +40,20 @@ void read_revision(const ordered_json& dppr, decode_config& c) {
   c.revision_wait = dppr["wait"];
 }
 
+// Compression is the NPU's, with everything in its reach, in the loop of block-causal models.
+void refuse_with_compression(const decode_config& c, const std::string& file) {
+  const auto refuse = [&](const std::string& key, const std::string& remedy) {
+    throw usage_error(file + ": decode." + key + " and decode.compression." +
+                      (c.compression.kv != gen::kv_format::bf16
+                           ? "kv " + std::string(gen::name_of(c.compression.kv))
+                           : "ffn " + std::string(gen::name_of(c.compression.ffn))) +
+                      " do not go together; " + remedy + ", or compression off (kv bf16, ffn whole)");
+  };
+  if (c.engine == gen::forward_engine::cpu) refuse("engine cpu", "set the engine to npu");
+  if (c.swap != gen::swap_policy::none) refuse("swap " + std::string(gen::name_of(c.swap)), "set swap to none");
+  if (c.fast_dllm_v1) refuse("loop fast_dllm_v1", "set the loop to model");
+}
+
 }  // namespace
 
 decode_config decode_from(const ordered_json& json, const std::string& file) {
@@ -63,13 +77,15 @@ decode_config decode_from(const ordered_json& json, const std::string& file) {
                     {gen::swap_policy::none, gen::swap_policy::naive, gen::swap_policy::lru, gen::swap_policy::somr});
   c.retries = json["retries"];
   read_revision(json["dppr"], c);
+  c.compression = compression_from(json["compression"], file);
+  if (c.compression.any()) refuse_with_compression(c, file);
   if (c.cache != gen::cache_mode::none && !c.fast_dllm_v1) {
     throw usage_error(
         file + ": decode.cache: only the loop fast_dllm_v1 has one; set decode.loop too, and use --model tiny-llada");
   }
-  if (c.draft_trigger != 0 && c.cache != gen::cache_mode::dual) {
+  if (c.draft_trigger != 0 && c.fast_dllm_v1 && c.cache != gen::cache_mode::dual) {
     throw usage_error(file +
-                      ": decode.mbsd.trigger: drafts need decode.loop fast_dllm_v1 and decode.cache dual; set those "
+                      ": decode.mbsd.trigger: with decode.loop fast_dllm_v1, drafts need decode.cache dual; set that "
                       "too, or the trigger to 0");
   }
   if (c.visibility > 0 && c.cache != gen::cache_mode::dual) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dvp_gen/request.h"
+#include "tlm/platform/compression_config.h"
 
 namespace dvp::platform {
 
@@ -44,6 +45,7 @@ struct decode_config {
   std::uint32_t refresh_layers = 0;  // 0: all from the first on
   std::uint32_t sweep_steps = 0;
   bool revision_wait = false;
+  compression_config compression;
 };
 
 // Reads `decode` of a configuration that the schema accepts. Throws usage_error naming file and key when keys do not go

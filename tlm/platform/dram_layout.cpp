@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "dvp_gen/compression.h"
 #include "dvp_gen/request.h"
 #include "dvp_gen/system.h"
 #include "tlm/platform/decode_config.h"
@@ -20,7 +21,7 @@ std::uint64_t round_up(std::uint64_t bytes) {
 }  // namespace
 
 dram_layout place_in_dram(const gen::image_header& model, std::uint64_t image_bytes, std::uint64_t dram_bytes,
-                          std::uint32_t plan_entries) {
+                          std::uint32_t plan_entries, bool compressed) {
   dram_layout layout;
   std::uint64_t next = gen::system::dram_base;
   const auto take = [&next](std::uint64_t bytes) {
@@ -43,6 +44,10 @@ dram_layout place_in_dram(const gen::image_header& model, std::uint64_t image_by
   if (plan_entries != 0) {
     layout.plan = take(std::uint64_t{plan_entries} * sizeof(gen::swap_plan_entry));
     layout.plan_entries = plan_entries;
+  }
+  if (compressed) {
+    layout.compression = take(sizeof(gen::compression_record) + model.layers * sizeof(gen::layer_statistics));
+    layout.statistics = layout.compression + sizeof(gen::compression_record);
   }
   const std::uint64_t used = next - gen::system::dram_base;
   if (used + least_work_bytes > dram_bytes) {

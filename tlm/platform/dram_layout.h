@@ -17,14 +17,16 @@ struct dram_layout {
   std::uint64_t latencies = 0;  // behind the request: most_latency_entries records
   std::uint64_t plan = 0;       // swap_plan_entry records; 0: there is no room for any
   std::uint32_t plan_entries = 0;
+  std::uint64_t compression = 0;  // compression_record; 0: there is none
+  std::uint64_t statistics = 0;   // behind it: layer_statistics of every layer
 };
 
 inline constexpr std::uint32_t most_plan_entries = 8192;
 
 // Areas follow one another from the start of DRAM, each on a 4 KiB border; the work area takes what is left up to
-// 1 GiB. plan_entries: room for so many entries of a swap plan. usage_error when DRAM is too small for the model,
-// naming both sizes.
+// 1 GiB. plan_entries: room for so many entries of a swap plan. compressed: room for the records of compression.
+// usage_error when DRAM is too small for the model, naming both sizes.
 dram_layout place_in_dram(const gen::image_header& model, std::uint64_t image_bytes, std::uint64_t dram_bytes,
-                          std::uint32_t plan_entries = 0);
+                          std::uint32_t plan_entries = 0, bool compressed = false);
 
 }  // namespace dvp::platform

@@ -1,5 +1,6 @@
 #include "tlm/platform/figures.h"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace dvp::platform {
@@ -75,6 +76,11 @@ std::uint64_t count_at(const ordered_json& tree, std::string_view path) {
 double value_at(const ordered_json& tree, std::string_view path) {
   const ordered_json* place = find(tree, path);
   return place != nullptr && place->is_number() ? place->get<double>() : 0.0;
+}
+
+double busy_ps(const ordered_json& hart, double duration_ps) {
+  const double busy = hart.contains("sleep_ps") ? duration_ps - value_at(hart, "sleep_ps") : value_at(hart, "busy_ps");
+  return std::clamp(busy, 0.0, duration_ps);
 }
 
 }  // namespace dvp::platform

@@ -21,4 +21,7 @@ void settle_idle(nlohmann::ordered_json& figures, std::uint32_t channels);
 std::uint64_t count_at(const nlohmann::ordered_json& tree, std::string_view path);
 double value_at(const nlohmann::ordered_json& tree, std::string_view path);
 
+// Time in which a hart, one of the tree's, worked: native harts count that, those of the RV64 seat their sleep.
+double busy_ps(const nlohmann::ordered_json& hart, double duration_ps);
+
 }  // namespace dvp::platform

@@ -36,6 +36,7 @@ std::vector<std::string> shipped_names(const fs::path& folder, std::string_view 
 namespace {
 
 const char* const configs = "tlm/platform/configs";
+const char* const models = "firmware/models";
 
 fs::path shipped(const std::string& name, const fs::path& folder, std::string_view extension, const char* what,
                  const std::vector<std::string>& names) {
@@ -84,7 +85,16 @@ fs::path find_core(const std::string& name_or_path) {
 }
 
 fs::path find_model(const std::string& name_or_path) {
-  return find_shipped(name_or_path, data_root() / "firmware/models", ".gguf", "model");
+  std::error_code ignored;
+  if (fs::exists(name_or_path, ignored)) return name_or_path;
+  const fs::path folder = data_root() / models;
+  std::vector<std::string> names = shipped_names(folder, ".gguf");
+  std::erase_if(names, [](const std::string& name) { return name.ends_with(".compression"); });
+  return shipped(name_or_path, folder, ".gguf", "model", names);
+}
+
+fs::path find_model_or_sidecar(const std::string& name_or_path) {
+  return find_shipped(name_or_path, data_root() / models, ".gguf", "model");
 }
 
 std::string read_text(const fs::path& path) {

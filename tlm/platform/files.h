@@ -24,6 +24,8 @@ std::filesystem::path find_config(const std::string& name_or_path);
 std::filesystem::path find_shipped_config(const std::string& name);  // a path is not looked at
 std::filesystem::path find_core(const std::string& name_or_path);
 std::filesystem::path find_model(const std::string& name_or_path);
+// The same, or the compression sidecar of a shipped model: "tiny-fdllm2.compression".
+std::filesystem::path find_model_or_sidecar(const std::string& name_or_path);
 
 std::vector<std::string> shipped_configs();
 std::vector<std::string> shipped_names(const std::filesystem::path& folder, std::string_view extension);

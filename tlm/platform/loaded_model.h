@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "tlm/loader/compression_sidecar.h"
 #include "tlm/loader/gguf.h"
 #include "tlm/loader/model.h"
 #include "tlm/loader/model_image.h"
@@ -20,6 +22,12 @@ class loaded_model {
   explicit loaded_model(const std::string& path, std::uint32_t context = loader::longest_context);
   loaded_model(const loaded_model&) = delete;
   loaded_model& operator=(const loaded_model&) = delete;
+
+  // Reads the compression sidecar at path, checked to be this model's; in_image: its tensors become part of the image.
+  // loader::load_error when it cannot be used.
+  const loader::compression_sidecar& add_sidecar(const std::string& path, bool in_image);
+  // Null without.
+  const loader::compression_sidecar* sidecar() const { return sidecar_ ? &*sidecar_ : nullptr; }
 
   const std::string& path() const { return path_; }
   std::string name() const;  // file name without its ending
@@ -41,6 +49,8 @@ class loaded_model {
   loader::model model_;
   loader::image_layout layout_;
   loader::tokenizer tokenizer_;
+  std::optional<loader::gguf_file> sidecar_file_;
+  std::optional<loader::compression_sidecar> sidecar_;
 };
 
 }  // namespace dvp::platform

@@ -43,6 +43,7 @@ std::vector<core::address_window> windows(std::uint64_t memory_bytes) {
           {"mailbox", map::mailbox_base, map::mailbox_bytes},
           {"uart", map::uart_base, map::uart_bytes},
           {"npu", map::npu_base, map::npu_bytes},
+          {"converter", map::converter_base, map::converter_bytes},
           {"firmware", map::firmware_base, map::firmware_bytes},
           {"dram", map::dram_base, std::min(map::dram_bytes, memory_bytes)}};
 }
@@ -65,6 +66,8 @@ platform::platform(const sc_core::sc_module_name& name, const platform_config& c
       finisher("finisher"),
       mailbox("mailbox"),
       npu("npu", config.npu, array, figures, timeline),
+      converter("converter", memory->views(),
+                [this](std::uint16_t number, const numerics::view& v) { return memory->set_view(number, v); }),
       faults(config.faults ? std::make_unique<faults::fault_injector>("faults", *config.faults, figures, timeline)
                            : nullptr),
       lines_(cpu->harts()) {
@@ -96,6 +99,7 @@ void platform::connect_bus() {
   bus.to_target("mailbox").bind(mailbox.socket);
   bus.to_target("uart").bind(uart.socket);
   bus.to_target("npu").bind(npu.registers);
+  bus.to_target("converter").bind(converter.socket);
   bus.to_target("firmware").bind(sram.socket);
   memory->serve(bus.to_target("dram"));
 }
@@ -124,7 +128,7 @@ void platform::connect_interrupts() {
 }
 
 std::vector<core::register_bank*> platform::banks() {
-  return {&clint.bank(), &plic.bank(), &uart.bank(), &finisher.bank(), &mailbox.bank(), &npu.bank()};
+  return {&clint.bank(), &plic.bank(), &uart.bank(), &finisher.bank(), &mailbox.bank(), &npu.bank(), &converter.bank()};
 }
 
 }  // namespace dvp::platform

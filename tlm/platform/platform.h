@@ -6,7 +6,8 @@
 //       ^  ^  ^           ├──> mailbox ── irq ──┐
 //       |  |  └── CLINT   ├──> UART ───── irq ──┼──> PLIC
 //       |  └───── PLIC    ├──> NPU registers ───┘
-//       |                 └──> memory seat
+//       |                 ├──> converter registers ──> views
+//       |                 └──> memory seat <────────────┘
 //       |                        ^
 //       |     NPU DMA ──> bus ───┘
 //
@@ -27,6 +28,7 @@
 #include "tlm/array/array_seat.h"
 #include "tlm/boot_rom/boot_rom.h"
 #include "tlm/clint/clint.h"
+#include "tlm/converter/converter.h"
 #include "tlm/core/bus.h"
 #include "tlm/core/memory_seat.h"
 #include "tlm/core/statistics.h"
@@ -74,6 +76,7 @@ class platform : public sc_core::sc_module {
   finisher::finisher finisher;
   mailbox::mailbox mailbox;
   npu::npu npu;
+  converter::converter converter;
   // Null without faults in the configuration.
   const std::unique_ptr<faults::fault_injector> faults;
 

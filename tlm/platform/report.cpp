@@ -1,6 +1,7 @@
 #include "tlm/platform/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iomanip>
 #include <sstream>
@@ -9,7 +10,10 @@
 #include "dvp_gen/npu_regs.h"
 #include "dvp_gen/system.h"
 #include "tlm/platform/answer_trouble.h"
+#include "tlm/platform/compression_report.h"
+#include "tlm/platform/energy.h"
 #include "tlm/platform/figures.h"
+#include "tlm/platform/phases.h"
 #include "tlm/platform/version.h"
 
 namespace dvp::platform {
@@ -32,7 +36,7 @@ std::string hexadecimal(std::uint64_t value) {
 ordered_json bytes_by_purpose(const ordered_json& figures, const char* direction) {
   ordered_json result = ordered_json::object();
   const std::string path = std::string("memory.traffic.") + direction;
-  const std::uint8_t last = static_cast<std::uint8_t>(gen::purpose::commands);
+  const std::uint8_t last = static_cast<std::uint8_t>(gen::purpose::corrections);
   for (std::uint8_t purpose = 0; purpose <= last; ++purpose) {
     const char* name = gen::name_of(static_cast<gen::purpose>(purpose));
     std::uint64_t bytes = 0;
@@ -45,6 +49,31 @@ ordered_json bytes_by_purpose(const ordered_json& figures, const char* direction
   return result;
 }
 
+// Bytes of reads by precision over all purposes, as delivered.
+ordered_json bytes_by_precision(const ordered_json& figures) {
+  ordered_json result = ordered_json::object();
+  for (std::uint8_t precision = 0; precision <= static_cast<std::uint8_t>(gen::precision::raw); ++precision) {
+    const std::string name = gen::name_of(static_cast<gen::precision>(precision));
+    std::uint64_t bytes = 0;
+    for (std::uint8_t purpose = 0; purpose <= static_cast<std::uint8_t>(gen::purpose::corrections); ++purpose) {
+      bytes += count_at(figures, std::string("memory.traffic.read.") +
+                                     gen::name_of(static_cast<gen::purpose>(purpose)) + "." + name + "_bytes");
+    }
+    if (bytes != 0) result[name] = bytes;
+  }
+  return result;
+}
+
+// Bytes across the interface of an LPDDR5 memory that carried nothing asked for, by precision of the read.
+ordered_json padding_by_precision(const ordered_json& figures) {
+  ordered_json result = ordered_json::object();
+  for (const char* name : {"q8", "q4", "q2"}) {
+    const std::uint64_t bits = count_at(figures, std::string("memory.precision.") + name + ".padding_bits");
+    if (bits != 0) result[name] = bits / 8;
+  }
+  return result;
+}
+
 // Where the time of an LPDDR5 memory went: shares of channels times duration.
 ordered_json lpddr5_shares(const platform_config& config, const ordered_json& figures) {
   const double time = value_at(figures, "memory.elapsed_ps") * config.memory.lpddr5->channels;
@@ -53,6 +82,7 @@ ordered_json lpddr5_shares(const platform_config& config, const ordered_json& fi
   };
   ordered_json json;
   json["bus_busy"] = share("busy_ps");
+  json["padding_bytes"] = padding_by_precision(figures);
   json["idle"] = {{"no_request", share("idle.no_request_ps")},   {"row", share("idle.row_ps")},
                   {"refresh", share("idle.refresh_ps")},         {"bank_group", share("idle.bank_group_ps")},
                   {"turnaround", share("idle.turnaround_ps")},   {"core", share("idle.core_ps")},
@@ -62,10 +92,9 @@ ordered_json lpddr5_shares(const platform_config& config, const ordered_json& fi
   return json;
 }
 
-// Share of the time in which a hart worked: native harts count that, those of the RV64 seat their sleep.
+// Share of the time in which a hart worked.
 double busy_share(const ordered_json& hart, double duration_ps) {
-  const double busy = hart.contains("sleep_ps") ? duration_ps - value_at(hart, "sleep_ps") : value_at(hart, "busy_ps");
-  return std::clamp(ratio(busy, duration_ps), 0.0, 1.0);
+  return ratio(busy_ps(hart, duration_ps), duration_ps);
 }
 
 // That of the busiest hart.
@@ -106,33 +135,6 @@ ordered_json bound_of(const ordered_json& costs, double cpu, double mapping) {
   return {{"held", most}, {"shares", std::move(shares)}};
 }
 
-ordered_json dram_energy(const platform_config& config, const ordered_json& figures) {
-  const auto part = [&](const char* name) {
-    return value_at(figures, std::string("memory.energy.") + name + "_pj_modelled");
-  };
-  ordered_json json;
-  if (!config.memory.lpddr5) {
-    json["dram_movement_pj"] = {{"value", part("total")},
-                                {"kind", "modelled"},
-                                {"formula",
-                                 "sum over elements of 8 e_core + p e_down, memory.e_core_pj_per_bit and "
-                                 "memory.e_down_pj_per_bit of the configuration"}};
-    return json;
-  }
-  json["dram_movement_pj"] = {{"value", part("core") + part("down") + part("convert")},
-                              {"kind", "modelled"},
-                              {"formula",
-                               "bits read from or written to the cell array times their energy, bits across "
-                               "the interface, padding included, times theirs, and conversion"}};
-  json["dram_total_pj"] = {{"value", part("total")},
-                           {"kind", "modelled"},
-                           {"formula", "movement, activates, refreshes, and background power times time"}};
-  for (const char* name : {"activate", "refresh", "background", "core", "down", "convert"}) {
-    json["dram_total_pj"]["parts"][name] = part(name);
-  }
-  return json;
-}
-
 // The costs of one request, or of all of them together: everything follows from counters.
 ordered_json costs(const platform_config& config, const ordered_json& figures, std::uint64_t duration_ps,
                    std::uint64_t generated, std::uint64_t forwards, std::uint64_t denoise_forwards,
@@ -164,13 +166,14 @@ ordered_json costs(const platform_config& config, const ordered_json& figures, s
       {"sampling", npu(counter::sampling_busy)},   {"dma_load", npu(counter::dma_load_busy)},
       {"dma_store", npu(counter::dma_store_busy)}, {"stage", count_at(figures, "npu.engines.stage.busy_cycles")}};
   json["dram"] = {{"bytes_read", bytes_by_purpose(figures, "read")},
+                  {"bytes_read_by_precision", bytes_by_precision(figures)},
                   {"bytes_written", bytes_by_purpose(figures, "write")},
                   {"bytes_per_second", ratio(read + written, seconds)},
                   {"peak_bytes_per_second", config.memory.peak_bytes_per_second}};
   if (config.memory.lpddr5) json["dram"]["lpddr5"] = lpddr5_shares(config, figures);
   json["bound"] = bound_of(json, cpu_share(figures, static_cast<double>(duration_ps)),
                            ratio(mapping_us, json["latency_us"].get<double>()));
-  json["energy"] = dram_energy(config, figures);
+  json["energy"] = energy_of(config, figures, duration_ps);
   return json;
 }
 
@@ -210,16 +213,25 @@ bool hides_cpu_accesses(const ordered_json& stats) {
 }
 
 void write_energy(std::ostream& out, const ordered_json& energy) {
-  out << "  energy      " << std::setprecision(2) << energy["dram_movement_pj"]["value"].get<double>() * 1e-6
-      << " uJ DRAM movement";
+  const auto microjoules = [](const ordered_json& picojoules) { return picojoules.get<double>() * 1e-6; };
+  const auto parts = [&](const ordered_json& of) {
+    for (const auto& item : of["parts"].items()) out << ' ' << item.key() << ' ' << microjoules(item.value());
+    out << ")\n";
+  };
+  const auto& system = energy["system_pj"];
+  out << "  energy      " << std::setprecision(2) << microjoules(system["value"]) << " uJ in all (modelled:";
+  parts(system);
+  out << "              " << microjoules(energy["dram_movement_pj"]["value"]) << " uJ DRAM movement";
   if (!energy.contains("dram_total_pj")) {
-    out << " (modelled: 8 e_core + p e_down per element)\n";
+    out << " (8 e_core + p e_down per element)\n";
     return;
   }
-  const auto& total = energy["dram_total_pj"];
-  out << " of " << total["value"].get<double>() * 1e-6 << " uJ DRAM in all (modelled:";
-  for (const auto& item : total["parts"].items()) {
-    out << ' ' << item.key() << ' ' << item.value().get<double>() * 1e-6;
+  const auto& dram = energy["dram_total_pj"];
+  out << " of " << microjoules(dram["value"]) << " uJ DRAM (";
+  std::string separator;
+  for (const auto& item : dram["parts"].items()) {
+    out << separator << item.key() << ' ' << microjoules(item.value());
+    separator = " ";
   }
   out << ")\n";
 }
@@ -353,10 +365,13 @@ ordered_json make_stats(const platform_config& config, const loaded_model& model
   stats["decode"] = {
       {"generate_tokens", decode.generate_tokens}, {"steps", decode.steps}, {"threshold", decode.threshold},
       {"temperature", decode.temperature},         {"seed", decode.seed},   {"stop_at_end", decode.stop_at_end}};
+  if (config.decode.compression.any()) stats["compression"] = compression_used(config.decode.compression, model);
 
   ordered_json all_figures, ok_figures;
   ordered_json all_recovery = events_of({})["recovery"];
   ordered_json all_events = events_of({});
+  ordered_json all_phases = phases_of({});
+  std::vector<gen::layer_statistics> all_layers;
   std::uint64_t duration_ps = 0, generated = 0, forwards = 0, denoise = 0, committed = 0, right = 0, scored = 0, ok = 0;
   ordered_json list = ordered_json::array();
   for (const auto& a : answers) {
@@ -381,18 +396,27 @@ ordered_json make_stats(const platform_config& config, const loaded_model& model
     item["descriptors"] = a.result.descriptors;
     item["descriptor_hashes"] = ordered_json::array();
     for (const std::uint64_t hash : a.descriptor_hashes) item["descriptor_hashes"].push_back(hexadecimal(hash));
+    if (config.decode.compression.any()) {
+      item["compression"] = compression_figures(config.decode.compression, a.layers);
+    }
     item["state_hash"] = hexadecimal(a.result.state_hash);
     item["revision_hash"] = hexadecimal(a.result.revision_hash);
     item.update(costs(config, a.figures, ps, a.generated(), a.result.forwards, a.result.denoise_forwards,
                       a.result.committed, events["mapping"]["waited_us"].get<double>()));
     list.push_back(std::move(item));
 
+    ordered_json phases = phases_of(a);
+    const auto prefill_ps = static_cast<std::uint64_t>(std::llround(phases["prefill"]["us"].get<double>() * 1e6));
+    phases["prefill"]["system_pj"] = energy_of(config, a.prefill_figures, prefill_ps)["system_pj"]["value"];
+    list.back()["phases"] = phases;
     all_figures = sum(all_figures, a.figures);
     all_recovery = sum(all_recovery, events["recovery"]);
     // An answer that failed is no throughput, and the time it took no latency.
     if (!a.ok()) continue;
     ok_figures = sum(ok_figures, a.figures);
     all_events = sum(all_events, events);
+    all_phases = sum(all_phases, phases);
+    add(all_layers, a.layers);
     duration_ps += ps;
     generated += a.generated();
     forwards += a.result.forwards;
@@ -407,6 +431,10 @@ ordered_json make_stats(const platform_config& config, const loaded_model& model
   total["tokens_generated"] = generated;
   total.update(all_events);
   total["recovery"] = all_recovery;
+  total["phases"] = all_phases;
+  if (ok != 0 && config.decode.compression.any()) {
+    total["compression"] = compression_figures(config.decode.compression, all_layers);
+  }
   total.update(costs(config, ok_figures, duration_ps, generated, forwards, denoise, committed,
                      all_events["mapping"]["waited_us"].get<double>()));
   total["counters"] = all_figures;
@@ -430,11 +458,14 @@ ordered_json make_trajectory(const loaded_model& model, const std::vector<answer
     for (const auto& f : a.forwards) {
       ordered_json commits = ordered_json::array();
       for (const auto& c : f.commits) commits.push_back({{"position", c.position}, {"token", c.token}});
-      forwards.push_back({{"kind", gen::name_of(f.kind)},
-                          {"forward", f.forward},
-                          {"first", f.first},
-                          {"rows", f.length},
-                          {"commits", std::move(commits)}});
+      ordered_json seen = {{"kind", gen::name_of(f.kind)},
+                           {"forward", f.forward},
+                           {"first", f.first},
+                           {"rows", f.length},
+                           {"commits", std::move(commits)}};
+      if (f.prefix != gen::prefix_reading::whole) seen["prefix"] = gen::name_of(f.prefix);
+      if (f.network != gen::network_pass::whole) seen["network"] = gen::name_of(f.network);
+      forwards.push_back(std::move(seen));
     }
     item["forwards"] = std::move(forwards);
     list.push_back(std::move(item));
@@ -482,6 +513,8 @@ std::string make_summary(const ordered_json& stats, double wall_seconds) {
       << std::setprecision(0) << total["tokens_per_second"].get<double>() << " tokens/s   "
       << counted(total["forwards"], "forward") << ", " << std::setprecision(2)
       << total["tokens_per_forward"].get<double>() << " tokens per denoising forward\n";
+  write_phases(out, total["phases"], latency_us);
+  write_compression(out, stats);
   if (npu_off) {
     out << "  array       NPU off (decode.engine cpu)\n";
   } else {
@@ -511,6 +544,14 @@ std::string make_summary(const ordered_json& stats, double wall_seconds) {
     out << "  " << item.key() << ' ' << grouped_bytes(item.value().get<double>());
   }
   out << '\n';
+  const auto& delivered = dram["bytes_read_by_precision"];
+  if (delivered.contains("q4") || delivered.contains("q2")) {
+    out << "              by precision:";
+    for (const auto& item : delivered.items()) {
+      out << "  " << item.key() << ' ' << grouped_bytes(item.value().get<double>());
+    }
+    out << '\n';
+  }
   if (dram.contains("lpddr5")) write_lpddr5(out, dram["lpddr5"]);
   out << "  bound       " << bound_text(total["bound"]) << '\n';
   write_energy(out, total["energy"]);

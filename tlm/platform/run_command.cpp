@@ -17,6 +17,7 @@
 #include "tlm/platform/prompts.h"
 #include "tlm/platform/report.h"
 #include "tlm/platform/shared_files.h"
+#include "tlm/platform/sidecar_choice.h"
 #include "tlm/platform/simulate.h"
 
 namespace dvp::platform {
@@ -49,7 +50,7 @@ std::vector<std::string> overrides_of(const run_options& options) {
 // What a run leaves in the folder of --out.
 constexpr const char* results[] = {"stats.json", "timeline.json", "trajectory.json", "summary.txt", "plan.txt"};
 
-void refuse_shared(const run_options& options, const platform_config& config) {
+void refuse_shared(const run_options& options, const platform_config& config, const loaded_model& model) {
   std::vector<named_file> outputs = output_files(options.cpu);
   if (!options.waves.empty()) outputs.push_back({"--waves", options.waves});
   if (!options.out.empty()) {
@@ -58,6 +59,7 @@ void refuse_shared(const run_options& options, const platform_config& config) {
   std::vector<named_file> inputs{{"--model", find_model(options.model).string()},
                                  {"--config", find_config(options.config).string()}};
   if (!options.prompt_file.empty()) inputs.push_back({"--prompts", options.prompt_file});
+  if (model.sidecar() != nullptr) inputs.push_back({"decode.compression.sidecar", model.sidecar()->file->name()});
   if (config.seat == cpu_choice::rv64) {
     inputs.push_back({"--firmware", options.cpu.firmware.empty() ? built_image() : options.cpu.firmware});
   }
@@ -125,12 +127,13 @@ int run_command(const std::vector<std::string>& arguments) {
     return exit_ok;
   }
   const auto prompts = collect_prompts(options);
-  const loaded_model model(find_model(options.model).string(), options.context.value_or(loader::longest_context));
+  loaded_model model(find_model(options.model).string(), options.context.value_or(loader::longest_context));
   platform_config config = load_config(options.config, overrides_of(options));
   const decode_options decode = choose_decode(options, model, config.decode);
   read_latency_file(config, model);
+  load_sidecar(config, model);
   for (const auto& item : prompts) model.tokenizer().encode(item.text + model.defaults().prompt_suffix);
-  refuse_shared(options, config);
+  refuse_shared(options, config, model);
   cpu_side cpu(options.cpu, config, "", std::cout);
   if (!options.out.empty()) {
     make_folder(options.out);

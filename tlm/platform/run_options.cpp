@@ -22,7 +22,7 @@ po::options_description description() {
     ("limit", po::value<std::string>(), "only the first N prompts of the file")
     ("model,m", po::value<std::string>(), "model: shipped name or GGUF file (default tiny-fdllm2)")
     ("config,c", po::value<std::string>(), "platform: shipped name or JSON file (default reference)")
-    ("set", po::value<std::vector<std::string>>()->composing(), "override one value of the configuration: path=value")
+    ("set", po::value<std::vector<std::string>>()->composing(), "override one value of the configuration: path=value; decode.compression.kv=brq and decode.compression.ffn=dat compress")
     ("array,a", po::value<std::string>(), "systolic array: model, rtl or both in lockstep (default model)")
     ("cpu", po::value<std::string>(), "firmware: native (compiled for the host) or rv64 (the image on an instruction-set simulator; default: the configuration's)")
     ("firmware", po::value<std::string>(), "rv64: image to run (default: the one built with this program)")

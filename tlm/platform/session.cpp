@@ -37,9 +37,9 @@ session::session(platform& chip, core::statistics& figures, const platform_confi
       model_(loaded),
       options_(options),
       view_(view),
-      layout_(place_in_dram(loaded.header(), loaded.image_bytes(),
-                            std::min(gen::system::dram_bytes, chip.memory->bytes()),
-                            config.decode.swap == gen::swap_policy::none ? 0 : most_plan_entries)) {
+      layout_(place_in_dram(
+          loaded.header(), loaded.image_bytes(), std::min(gen::system::dram_bytes, chip.memory->bytes()),
+          config.decode.swap == gen::swap_policy::none ? 0 : most_plan_entries, config.decode.compression.any())) {
   notes_ = model_.write_image(std::as_writable_bytes(
       std::span(chip_.memory->data() + (layout_.image - gen::system::dram_base), layout_.image_bytes)));
   chip_.mailbox.on_accept([this] { on_accept(); });
@@ -94,6 +94,7 @@ gen::request_record session::make_request(std::uint32_t prompt_tokens) const {
   request.progress_address = layout_.progress;
   request.plan_address = layout_.plan;
   request.plan_entries = layout_.plan_entries;
+  request.compression_address = layout_.compression;
   apply(config_.decode, model_.config().block_causal(), layout_.latencies, request);
   return request;
 }
@@ -116,6 +117,7 @@ bool session::ask(answer& current) {
   const gen::request_record request = make_request(current.prompt_tokens);
   *record<gen::request_record>(layout_.request) = request;
   most_events_ = most_events(request, tokens.size() + options_.generate_tokens);
+  if (layout_.compression != 0) set_compression();
   gen::result_record nothing;
   nothing.code = no_result;
   *record<gen::result_record>(layout_.result) = nothing;
@@ -126,12 +128,22 @@ bool session::ask(answer& current) {
   return true;
 }
 
+void session::set_compression() {
+  gen::compression_record compression = record_from(config_.decode.compression);
+  compression.statistics_address = layout_.statistics;
+  compression.statistics_entries = model_.header().layers;
+  *record<gen::compression_record>(layout_.compression) = compression;
+  std::fill_n(record<gen::layer_statistics>(layout_.statistics), compression.statistics_entries,
+              gen::layer_statistics{});
+}
+
 void session::on_accept() {
   if (!current_) return;
   accepted_ = true;
   figures_before_ = figures_now();
   npu_figures_ = nlohmann::ordered_json::object();
   npu_counts_ = npu_over_ = false;
+  prefilling_ = true;
   current_->begin_ps = sc_core::sc_time_stamp().value();
 }
 
@@ -157,6 +169,15 @@ nlohmann::ordered_json session::figures_now() {
   nlohmann::ordered_json now = figures_.tree();
   if (config_.memory.lpddr5) settle_idle(now, config_.memory.lpddr5->channels);
   return now;
+}
+
+// Of the request, up to now. The window alone counts from power-on.
+nlohmann::ordered_json session::figures_so_far() {
+  nlohmann::ordered_json figures = difference(figures_now(), figures_before_);
+  const nlohmann::ordered_json window = figures["npu"]["window"];
+  figures["npu"] = npu_counts_ ? sum(npu_figures_, figures_.tree()["npu"]) : npu_figures_;
+  if (figures["npu"].contains("window")) figures["npu"]["window"] = window;
+  return figures;
 }
 
 void session::on_finish(std::uint32_t code) {
@@ -201,12 +222,10 @@ std::string session::stranger_among(std::uint32_t total) {
 void session::collect(answer& current, gen::result_code code) {
   current.end_ps = sc_core::sc_time_stamp().value();
   settle_npu_figures();
-  current.figures = difference(figures_now(), figures_before_);
+  current.figures = figures_so_far();
   current.result = *record<gen::result_record>(layout_.result);
-  // A request refused before its first descriptor left the NPU alone. The window alone counts from power-on.
-  if (current.result.descriptors == 0) npu_figures_ = nlohmann::ordered_json::object();
-  if (npu_figures_.contains("window")) npu_figures_["window"] = current.figures["npu"]["window"];
-  current.figures["npu"] = std::move(npu_figures_);
+  // A request refused before its first descriptor left the NPU alone.
+  if (current.result.descriptors == 0) current.figures["npu"] = nlohmann::ordered_json::object();
 
   const std::uint32_t said = current.result.total_tokens;
   const auto total = std::clamp(said, current.prompt_tokens, layout_.tokens_capacity);
@@ -221,6 +240,10 @@ void session::collect(answer& current, gen::result_code code) {
   } else if (code == gen::result_code::ok && total != said) {
     current.fault = "the firmware finished with " + std::to_string(said) + " tokens and the prompt has " +
                     std::to_string(current.prompt_tokens) + " of at most " + std::to_string(layout_.tokens_capacity);
+  }
+  if (layout_.compression != 0) {
+    const auto* layers = record<const gen::layer_statistics>(layout_.statistics);
+    current.layers.assign(layers, layers + model_.header().layers);
   }
   if (swap_plan_.empty() && layout_.plan_entries != 0) take_plan(current.result);
   const auto* buffer = record<const std::uint32_t>(layout_.tokens);
@@ -261,13 +284,22 @@ void session::on_progress() {
   const std::span<const std::uint32_t> now(record<const std::uint32_t>(layout_.tokens), total);
   const std::uint32_t mask = model_.header().mask_token;
 
-  forward_record seen{event.kind, event.forward, event.first, event.length, {}};
+  forward_record seen;
+  seen.kind = event.kind;
+  seen.forward = event.forward;
+  seen.first = event.first;
+  seen.length = event.length;
+  seen.prefix = event.prefix;
+  seen.network = event.network;
+  seen.end_ps = sc_core::sc_time_stamp().value();
   for (std::uint32_t position = current.prompt_tokens; position < total; ++position) {
     if (now[position] != before_[position] && now[position] != mask) seen.commits.push_back({position, now[position]});
   }
   std::copy(now.begin(), now.end(), before_.begin());
   view_.forward(seen, now);
   current.forwards.push_back(std::move(seen));
+  if (event.kind == gen::progress_kind::forward) prefilling_ = false;
+  if (prefilling_ && event.kind == gen::progress_kind::prefill) current.prefill_figures = figures_so_far();
 }
 
 }  // namespace dvp::platform

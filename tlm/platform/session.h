@@ -60,6 +60,7 @@ class session {
   bool ask_next();
   bool ask(answer& current);
   gen::request_record make_request(std::uint32_t prompt_tokens) const;
+  void set_compression();
   void on_accept();
   void on_progress();
   void on_finish(std::uint32_t code);
@@ -68,6 +69,7 @@ class session {
   void take_plan(const gen::result_record& result);
   std::string stranger_among(std::uint32_t total);
   nlohmann::ordered_json figures_now();
+  nlohmann::ordered_json figures_so_far();
   void on_npu_reset();
   void settle_npu_figures();
   template <class Record>
@@ -89,6 +91,7 @@ class session {
   std::uint64_t most_events_ = 0;      // of it
   std::vector<std::uint32_t> before_;  // tokens at the last event
   nlohmann::ordered_json figures_before_;
+  bool prefilling_ = false;             // it has chosen no token yet
   nlohmann::ordered_json npu_figures_;  // of it, up to the NPU's last reset; all of them once it is settled
   bool npu_counts_ = false;             // the NPU's figures since its last reset belong to it and are not in there
   bool npu_over_ = false;               // what the NPU does from now on is no part of it

@@ -22,6 +22,10 @@ inline constexpr std::uint32_t descriptor_parity = 255U;
 inline constexpr std::uint32_t gemm_most_groups = 4096U;
 // suppressed_token: nothing is suppressed.
 inline constexpr std::uint32_t no_token = 4294967295U;
+// update_descriptor.list: rows are in order.
+inline constexpr std::uint32_t no_list = 4294967295U;
+// Largest rank of a rebuild.
+inline constexpr std::uint32_t most_rank = 16U;
 
 // What a descriptor does, and so which engine runs it.
 enum class opcode : std::uint8_t {
@@ -41,6 +45,10 @@ enum class opcode : std::uint8_t {
   sample = 6,
   // Stage engine: bytes from a bus address, past the address window, to a device address. Takes dma_descriptor.
   stage = 7,
+  // Vector unit: numbers of a compressed cache from low-rank coefficients and residual codes.
+  rebuild = 8,
+  // Vector unit: feed-forward channels after new gate and up products.
+  update = 9,
 };
 
 // The enumerator's own name; "unknown" for any other value.
@@ -62,6 +70,10 @@ constexpr const char* name_of(opcode value) {
       return "sample";
     case opcode::stage:
       return "stage";
+    case opcode::rebuild:
+      return "rebuild";
+    case opcode::update:
+      return "update";
   }
   return "unknown";
 }
@@ -89,6 +101,26 @@ enum class vector_function : std::uint8_t {
   to_bf16 = 8,
   // d[c][r] bf16 = s0[r][c].
   transpose_to_bf16 = 9,
+  // Residual codes: x = s0[r][c] - s1[r][c] (scalar_int 1) or s0[r][c] (scalar_int 0, s1 unused); m = largest |x| of
+  // the row, from +0 by |x| > m; e[r] fp16 = scale = to_fp16(m / 127), clamped to the largest finite; d[r][c] i8 = x /
+  // scale rounded to nearest even, clamped to -127 to 127; 0 for NaN and when scale is 0.
+  encode = 10,
+  // d[r][c] bf16 = x = s0[r][c] - s1[r][c], both bf16; e fp32[2] = {sum of x * x before rounding to bf16, sum of s1 *
+  // s1}: per row in ascending c from +0, then over the rows in ascending r from +0.
+  difference = 11,
+  // d[0][c] = largest s0[r][c], by s0 > d in ascending r, from minus infinity or with flag accumulate from d; NaN never
+  // wins.
+  column_max = 12,
+  // d[r][c] bf16 = s0 bf16 [r][c] * fp32(fp16 s1[0][c]).
+  scale_columns = 13,
+  // 16-bit elements: d[c][r] = s0[s1[r]][c], s1 a dense list of u32; s0 has scalar_int rows, an index beyond them gives
+  // 0.
+  gather_transpose = 14,
+  // d[c][r] = s0[r][c], codes of tag_precision q8, q4 or q2, packed along a row as the converter delivers them, a row's
+  // last byte filled up with zero bits.
+  transpose_codes = 15,
+  // d[r][0] = sum of |s0 bf16 [r][c]| in ascending c from +0.
+  row_abs_sum = 16,
 };
 
 // The enumerator's own name; "unknown" for any other value.
@@ -114,9 +146,54 @@ constexpr const char* name_of(vector_function value) {
       return "to_bf16";
     case vector_function::transpose_to_bf16:
       return "transpose_to_bf16";
+    case vector_function::encode:
+      return "encode";
+    case vector_function::difference:
+      return "difference";
+    case vector_function::column_max:
+      return "column_max";
+    case vector_function::scale_columns:
+      return "scale_columns";
+    case vector_function::gather_transpose:
+      return "gather_transpose";
+    case vector_function::transpose_codes:
+      return "transpose_codes";
+    case vector_function::row_abs_sum:
+      return "row_abs_sum";
   }
   return "unknown";
 }
+
+// Bits of descriptor_header.function of a gemm.
+namespace gemm_mode {
+// q8, q4, q2: codes stand for themselves: one chain over the whole reduction, no scales (group = reduction), accumulate
+// as with bf16.
+inline constexpr std::uint8_t unscaled = 0x1;
+// q4, q2: a code t stands for (t << 4) | 8 or (t << 6) | 32.
+inline constexpr std::uint8_t half_step = 0x2;
+// x is [reduction][tokens], x_stride from reduction index to reduction index.
+inline constexpr std::uint8_t transposed_x = 0x4;
+// out is [vectors][tokens], out_stride from vector to vector.
+inline constexpr std::uint8_t transposed_out = 0x8;
+}  // namespace gemm_mode
+
+// Bits of descriptor_header.function of a rebuild.
+namespace rebuild_mode {
+// Rotate the result by the row of the rotary table.
+inline constexpr std::uint8_t rotate = 0x1;
+// Rotary pairs are half a head apart, else neighbours.
+inline constexpr std::uint8_t halves = 0x2;
+// q4, q2: a code t stands for (t << 4) | 8 or (t << 6) | 32; q8 codes stand for themselves.
+inline constexpr std::uint8_t half_step = 0x4;
+}  // namespace rebuild_mode
+
+// Bits of descriptor_header.function of an update.
+namespace update_mode {
+// gate and up are what the channels' sums change by, else the sums themselves.
+inline constexpr std::uint8_t add_state = 0x1;
+// There is no old activation: d is the new one.
+inline constexpr std::uint8_t fresh = 0x2;
+}  // namespace update_mode
 
 // Precision tag of a streamed operand or a DRAM read.
 enum class precision : std::uint8_t {
@@ -124,14 +201,14 @@ enum class precision : std::uint8_t {
   bf16 = 0,
   // 8-bit codes.
   q8 = 1,
-  // 4-bit view of 8-bit codes. As the tag of a DMA refused until the memory can convert; gemm does not take it.
+  // 4-bit view of 8-bit codes. Loads, gathers, gemm, rebuild and transpose_codes take it; stores and stage do not.
   q4 = 2,
-  // 2-bit view of 8-bit codes. As the tag of a DMA refused until the memory can convert; gemm does not take it.
+  // 2-bit view of 8-bit codes. As q4.
   q2 = 3,
   // Plain bytes: no precision applies.
   raw = 4,
-  // No view at all: nothing is read or moved, the elements are only counted. Of memory accesses; no descriptor takes
-  // it.
+  // No view at all: nothing is read or moved, the elements are only counted. Of memory accesses; of descriptors only
+  // rebuild takes it: no residual.
   q0 = 5,
 };
 
@@ -176,6 +253,12 @@ enum class purpose : std::uint8_t {
   results = 8,
   // Descriptors and completion records.
   commands = 9,
+  // Of a compressed cache: coefficients, scales, bases, lists of entries, ranking.
+  kv_metadata = 10,
+  // Anchors of the feed-forward network, channel lists, drift.
+  ffn_state = 11,
+  // Low-rank corrections of narrow weights.
+  corrections = 12,
 };
 
 // The enumerator's own name; "unknown" for any other value.
@@ -201,6 +284,12 @@ constexpr const char* name_of(purpose value) {
       return "results";
     case purpose::commands:
       return "commands";
+    case purpose::kv_metadata:
+      return "kv_metadata";
+    case purpose::ffn_state:
+      return "ffn_state";
+    case purpose::corrections:
+      return "corrections";
   }
   return "unknown";
 }
@@ -264,6 +353,18 @@ enum class operator_label : std::uint16_t {
   residual = 19,
   // Fence.
   barrier = 20,
+  // Keys and values of finished rows into the compressed cache.
+  kv_encode = 21,
+  // Keys and values from the compressed cache.
+  kv_rebuild = 22,
+  // Largest scores of cache entries.
+  kv_rank = 23,
+  // Gram matrices of finished rows.
+  kv_basis = 24,
+  // How far the input moved from its anchor.
+  ffn_drift = 25,
+  // Channels recomputed, corrected by narrow weights, and merged.
+  ffn_update = 26,
 };
 
 // The enumerator's own name; "unknown" for any other value.
@@ -311,6 +412,18 @@ constexpr const char* name_of(operator_label value) {
       return "residual";
     case operator_label::barrier:
       return "barrier";
+    case operator_label::kv_encode:
+      return "kv_encode";
+    case operator_label::kv_rebuild:
+      return "kv_rebuild";
+    case operator_label::kv_rank:
+      return "kv_rank";
+    case operator_label::kv_basis:
+      return "kv_basis";
+    case operator_label::ffn_drift:
+      return "ffn_drift";
+    case operator_label::ffn_update:
+      return "ffn_update";
   }
   return "unknown";
 }
@@ -321,9 +434,10 @@ struct descriptor_header {
   opcode op{};
   // Sum of descriptor_flag bits.
   std::uint8_t flags = 0;
-  // vector: which function; else 0.
-  vector_function function{};
-  // gemm: format of w. dma, stage: precision tag of the accesses.
+  // vector: a vector_function. gemm, rebuild, update: sum of gemm_mode, rebuild_mode, update_mode bits. dma_load and
+  // dma_gather tagged q4 or q2: number of the view to convert by, 0 the midpoint view. Else 0.
+  std::uint8_t function = 0;
+  // gemm: format of w. dma, stage: precision tag of the accesses. rebuild, transpose_codes: format of the codes.
   precision tag_precision{};
   // dma, stage: what the bytes are for.
   purpose bytes_purpose{};
@@ -346,11 +460,13 @@ static_assert(offsetof(descriptor_header, check) == 5);
 static_assert(offsetof(descriptor_header, wait) == 6);
 static_assert(offsetof(descriptor_header, label) == 12);
 
-// dma_load, dma_store, dma_gather, stage. Element (p, r) of the transfer is row_bytes long. Accesses of one DMA engine
-// to the same byte take effect in queue order. stage: row_bytes bytes from bus address list_address to device address
-// dram_address, which must not be the same memory in part or whole; one row, one plane, all other fields after the
-// header 0. A stage descriptor is complete before the next one starts; whatever else reads or writes these bytes waits
-// for it as for any other engine.
+// dma_load, dma_store, dma_gather, stage. Element (p, r) of the transfer is row_bytes long. A load or gather tagged q4
+// or q2 reads codes of 8 bits and leaves their view packed: row_bytes counts what arrives, DRAM addresses and strides
+// count stored bytes, of which each row takes row_bytes * 8 / p; they are multiples of 8 / p. Accesses of one DMA
+// engine to the same byte take effect in queue order. stage: row_bytes bytes from bus address list_address to device
+// address dram_address, which must not be the same memory in part or whole; one row, one plane, all other fields after
+// the header 0. A stage descriptor is complete before the next one starts; whatever else reads or writes these bytes
+// waits for it as for any other engine.
 struct dma_descriptor {
   descriptor_header header{};
   // First row in DRAM (gather: row 0 of the table; stage: destination). Unit: byte.
@@ -387,10 +503,11 @@ static_assert(offsetof(dma_descriptor, scratchpad_stride) == 52);
 static_assert(offsetof(dma_descriptor, dram_plane_stride) == 56);
 static_assert(offsetof(dma_descriptor, scratchpad_plane_stride) == 60);
 
-// out[t][v] = sum over k of x[t][k] * w[v][k]. q8: one chain per group, then out = out + scale * chain, groups
-// ascending. bf16: one chain over the whole reduction, no scales (group = reduction).
+// out[t][v] = sum over k of x[t][k] * w[v][k]. q8, q4, q2: one chain per group, then out = out + scale * chain, groups
+// ascending. bf16, and codes with gemm_mode unscaled: one chain over the whole reduction, no scales (group =
+// reduction).
 struct gemm_descriptor {
-  // tag_precision is the format of w: q8 or bf16.
+  // tag_precision is the format of w: bf16, q8, q4 or q2.
   descriptor_header header{};
   // Rows of x and out, 1 or more; tiled over the array's columns.
   std::uint32_t tokens = 0;
@@ -404,11 +521,12 @@ struct gemm_descriptor {
   std::uint32_t x = 0;
   // From token to token. Unit: byte.
   std::uint32_t x_stride = 0;
-  // Streamed operand [vectors][reduction]: i8 codes or bf16. Unit: byte.
+  // Streamed operand [vectors][reduction]: codes, packed along a vector, which starts at a whole byte, or bf16. Unit:
+  // byte.
   std::uint32_t w = 0;
   // From vector to vector. Unit: byte.
   std::uint32_t w_stride = 0;
-  // fp16 scales [vectors][reduction/group]; unused for bf16. Unit: byte.
+  // fp16 scales [vectors][reduction/group]; unused for bf16 and with unscaled. Unit: byte.
   std::uint32_t scales = 0;
   // From vector to vector. Unit: byte.
   std::uint32_t scale_stride = 0;
@@ -453,10 +571,12 @@ struct vector_descriptor {
   std::uint32_t d_stride = 0;
   // rms_norm: epsilon. softmax: scale.
   float scalar0 = 0.0F;
-  // rope: head length, even.
+  // rope: head length, even. encode, gather_transpose: as there.
   std::uint32_t scalar_int = 0;
-  // 0.
-  std::uint32_t unused[2]{};
+  // Second destination: encode, difference. Else 0. Unit: byte.
+  std::uint32_t e = 0;
+  // encode: from row to row. Else 0. Unit: byte.
+  std::uint32_t e_stride = 0;
 };
 static_assert(sizeof(vector_descriptor) == 64);
 static_assert(offsetof(vector_descriptor, header) == 0);
@@ -470,7 +590,102 @@ static_assert(offsetof(vector_descriptor, d) == 40);
 static_assert(offsetof(vector_descriptor, d_stride) == 44);
 static_assert(offsetof(vector_descriptor, scalar0) == 48);
 static_assert(offsetof(vector_descriptor, scalar_int) == 52);
-static_assert(offsetof(vector_descriptor, unused) == 56);
+static_assert(offsetof(vector_descriptor, e) == 56);
+static_assert(offsetof(vector_descriptor, e_stride) == 60);
+
+// Row r of d is entry n = list[r] of a compressed cache, one head of it: x[i] = sum of C[k] * U[k][i] over the rank, k
+// ascending from +0, products and sums rounded to fp32; then x[i] + fp32(scale) * code[r][i] unless tag_precision is
+// q0; rounded to bf16; with rotate rotated as rope_* does, in fp32, by row n of the rotary table, and rounded to bf16.
+// An n at or beyond the limit gives a row of +0.
+struct rebuild_descriptor {
+  // tag_precision is the format of the codes: q8, q4, q2 or q0; function holds rebuild_mode bits.
+  descriptor_header header{};
+  // Entries, 1 or more.
+  std::uint32_t rows = 0;
+  // Head length, even, 1 or more.
+  std::uint32_t columns = 0;
+  // Residual codes [rows][columns], packed; unused with q0. Unit: byte.
+  std::uint32_t codes = 0;
+  // From row to row. Unit: byte.
+  std::uint32_t codes_stride = 0;
+  // Row n: bf16 coefficients [rank], then the fp16 scale. Unit: byte.
+  std::uint32_t terms = 0;
+  // From entry to entry. Unit: byte.
+  std::uint32_t terms_stride = 0;
+  // bf16 U [rank][columns], dense; unused when the rank is 0. Unit: byte.
+  std::uint32_t basis = 0;
+  // fp32 rotary table, row n = {cos[columns/2], sin[columns/2]}, dense; unused without rotate. Unit: byte.
+  std::uint32_t rope = 0;
+  // u32 [rows]: which entry each row is. Unit: byte.
+  std::uint32_t list = 0;
+  // bf16 [rows][columns]. Unit: byte.
+  std::uint32_t d = 0;
+  // From row to row. Unit: byte.
+  std::uint32_t d_stride = 0;
+  // Bits 7:0: the rank, at most 16. Bits 31:8: the limit, entries of terms and of the rotary table.
+  std::uint32_t rank_limit = 0;
+};
+static_assert(sizeof(rebuild_descriptor) == 64);
+static_assert(offsetof(rebuild_descriptor, header) == 0);
+static_assert(offsetof(rebuild_descriptor, rows) == 16);
+static_assert(offsetof(rebuild_descriptor, columns) == 20);
+static_assert(offsetof(rebuild_descriptor, codes) == 24);
+static_assert(offsetof(rebuild_descriptor, codes_stride) == 28);
+static_assert(offsetof(rebuild_descriptor, terms) == 32);
+static_assert(offsetof(rebuild_descriptor, terms_stride) == 36);
+static_assert(offsetof(rebuild_descriptor, basis) == 40);
+static_assert(offsetof(rebuild_descriptor, rope) == 44);
+static_assert(offsetof(rebuild_descriptor, list) == 48);
+static_assert(offsetof(rebuild_descriptor, d) == 52);
+static_assert(offsetof(rebuild_descriptor, d_stride) == 56);
+static_assert(offsetof(rebuild_descriptor, rank_limit) == 60);
+
+// Row r is one feed-forward channel over the tokens c. Its state, row list[r] (r without a list), holds G then U, bf16
+// [columns] each. g = gate[r][c], u = up[r][c], with add_state each plus the state's, in fp32; the new state is (bf16
+// g, bf16 u); new activation s' = bf16(silu(fp32 bf16 g) * fp32 bf16 u), the old one s likewise of the old state, +0
+// with fresh; d[r][c] bf16 = (s' - s) * fp32(scale[r]), difference and product rounded to fp32 first.
+struct update_descriptor {
+  // function holds update_mode bits.
+  descriptor_header header{};
+  // Channels, 1 or more.
+  std::uint32_t rows = 0;
+  // Tokens, 1 or more.
+  std::uint32_t columns = 0;
+  // fp32 [rows][columns]. Unit: byte.
+  std::uint32_t gate = 0;
+  // fp32 [rows][columns]. Unit: byte.
+  std::uint32_t up = 0;
+  // From row to row of gate and of up. Unit: byte.
+  std::uint32_t sums_stride = 0;
+  // bf16 [.][2 * columns], read and written. Unit: byte.
+  std::uint32_t state = 0;
+  // Rows of the state, dense; a list entry at or beyond them is skipped: no state, d +0.
+  std::uint32_t state_rows = 0;
+  // u32 [rows], every entry once; no_list: none. Unit: byte.
+  std::uint32_t list = 0;
+  // fp16, one per row. Unit: byte.
+  std::uint32_t scales = 0;
+  // From row to row. Unit: byte.
+  std::uint32_t scale_stride = 0;
+  // bf16 [rows][columns]. Unit: byte.
+  std::uint32_t d = 0;
+  // From row to row. Unit: byte.
+  std::uint32_t d_stride = 0;
+};
+static_assert(sizeof(update_descriptor) == 64);
+static_assert(offsetof(update_descriptor, header) == 0);
+static_assert(offsetof(update_descriptor, rows) == 16);
+static_assert(offsetof(update_descriptor, columns) == 20);
+static_assert(offsetof(update_descriptor, gate) == 24);
+static_assert(offsetof(update_descriptor, up) == 28);
+static_assert(offsetof(update_descriptor, sums_stride) == 32);
+static_assert(offsetof(update_descriptor, state) == 36);
+static_assert(offsetof(update_descriptor, state_rows) == 40);
+static_assert(offsetof(update_descriptor, list) == 44);
+static_assert(offsetof(update_descriptor, scales) == 48);
+static_assert(offsetof(update_descriptor, scale_stride) == 52);
+static_assert(offsetof(update_descriptor, d) == 56);
+static_assert(offsetof(update_descriptor, d_stride) == 60);
 
 // Running arg-max and confidence over chunks of a vocabulary. Chunks of a row come in ascending token order.
 struct sample_descriptor {

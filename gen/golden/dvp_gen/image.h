@@ -15,6 +15,8 @@ namespace dvp::gen {
 inline constexpr std::uint32_t image_magic = 1297118820U;
 // Version of this layout.
 inline constexpr std::uint32_t image_version = 1U;
+// Scale slots of a channel and precision are a multiple of this: 32 bytes, one burst.
+inline constexpr std::uint32_t scale_slot_unit = 16U;
 // The model has no such token.
 inline constexpr std::uint32_t no_special_token = 4294967295U;
 
@@ -89,6 +91,27 @@ enum class tensor_kind : std::uint16_t {
   ffn_down = 14,
   // [context][head_length] fp32: per position cos[head_length/2] then sin[head_length/2]
   rope_table = 15,
+  // Compression: [ffn_width][3 * width], row j = gate row j, up row j, column j of down. Scales fp16
+  // [ffn_width][3][scale_slots]: for codes read as q8, q4, q2; gate groups, up groups, one for down, then 0. Format
+  // q8_channels.
+  ffn_channels = 16,
+  // Compression: [1][ffn_width] fp32, length of the codes of column j of down.
+  ffn_importance = 17,
+  // Compression: [1][2] words: register values of the converter for the q4 and the q2 view of the layer's channels.
+  ffn_views = 18,
+  // Compression, W8 - W4 of rank k: [2 * k][width] bf16, right factors of gate, then of up. Absent with the next two:
+  // no correction.
+  correction_q4_inputs = 19,
+  // [ffn_width][3 * k] bf16: left factors of gate and up, right factor of down.
+  correction_q4_channels = 20,
+  // [width][k] bf16: left factor of down.
+  correction_q4_outputs = 21,
+  // The same for W4 - W2.
+  correction_q2_inputs = 22,
+  // Likewise.
+  correction_q2_channels = 23,
+  // Likewise.
+  correction_q2_outputs = 24,
 };
 
 // The enumerator's own name; "unknown" for any other value.
@@ -126,6 +149,24 @@ constexpr const char* name_of(tensor_kind value) {
       return "ffn_down";
     case tensor_kind::rope_table:
       return "rope_table";
+    case tensor_kind::ffn_channels:
+      return "ffn_channels";
+    case tensor_kind::ffn_importance:
+      return "ffn_importance";
+    case tensor_kind::ffn_views:
+      return "ffn_views";
+    case tensor_kind::correction_q4_inputs:
+      return "correction_q4_inputs";
+    case tensor_kind::correction_q4_channels:
+      return "correction_q4_channels";
+    case tensor_kind::correction_q4_outputs:
+      return "correction_q4_outputs";
+    case tensor_kind::correction_q2_inputs:
+      return "correction_q2_inputs";
+    case tensor_kind::correction_q2_channels:
+      return "correction_q2_channels";
+    case tensor_kind::correction_q2_outputs:
+      return "correction_q2_outputs";
   }
   return "unknown";
 }
@@ -138,6 +179,11 @@ enum class tensor_format : std::uint16_t {
   bf16 = 1,
   // i8 codes [rows][columns] and, apart, fp16 scales [rows][columns/32].
   q8_group32 = 2,
+  // i8 codes [rows][columns] and, apart, fp16 scales as ffn_channels says; scale_row_bytes is that of a channel, 3 *
+  // scale_slots * 2.
+  q8_channels = 3,
+  // Plain u32.
+  words = 4,
 };
 
 // The enumerator's own name; "unknown" for any other value.
@@ -149,6 +195,10 @@ constexpr const char* name_of(tensor_format value) {
       return "bf16";
     case tensor_format::q8_group32:
       return "q8_group32";
+    case tensor_format::q8_channels:
+      return "q8_channels";
+    case tensor_format::words:
+      return "words";
   }
   return "unknown";
 }

@@ -11,7 +11,7 @@
 namespace dvp::gen {
 
 // Version of these records.
-inline constexpr std::uint32_t request_version = 3U;
+inline constexpr std::uint32_t request_version = 4U;
 
 // Which decode loop runs.
 enum class decode_loop : std::uint16_t {
@@ -327,6 +327,56 @@ constexpr const char* name_of(progress_kind value) {
   return "unknown";
 }
 
+// How a forward read the finished positions before its block.
+enum class prefix_reading : std::uint8_t {
+  // Whole; there are no tier maps.
+  whole = 0,
+  // brq: at q8, first forward of a span.
+  warm_up = 1,
+  // brq: at q8 and ranked; the tier map is made from it.
+  ranking = 2,
+  // brq: by the tier map.
+  mapped = 3,
+};
+
+// The enumerator's own name; "unknown" for any other value.
+constexpr const char* name_of(prefix_reading value) {
+  switch (value) {
+    case prefix_reading::whole:
+      return "whole";
+    case prefix_reading::warm_up:
+      return "warm_up";
+    case prefix_reading::ranking:
+      return "ranking";
+    case prefix_reading::mapped:
+      return "mapped";
+  }
+  return "unknown";
+}
+
+// How a forward computed the feed-forward network.
+enum class network_pass : std::uint8_t {
+  // Whole, from the model's tensors.
+  whole = 0,
+  // dat: whole, and anchored.
+  anchor = 1,
+  // dat: moved from the anchor.
+  interior = 2,
+};
+
+// The enumerator's own name; "unknown" for any other value.
+constexpr const char* name_of(network_pass value) {
+  switch (value) {
+    case network_pass::whole:
+      return "whole";
+    case network_pass::anchor:
+      return "anchor";
+    case network_pass::interior:
+      return "interior";
+  }
+  return "unknown";
+}
+
 // One request.
 struct request_record {
   // request_version.
@@ -390,9 +440,10 @@ struct request_record {
   float edit_threshold = 0.0F;
   // Most forwards that only edit, per block; at most 64.
   std::uint32_t edit_steps = 0;
-  // Cache mode dual: draft later blocks while fewer masks than this are left in the block, at most 64; 0: never.
+  // Cache mode dual: draft later blocks while fewer masks than this are left in the block, at most 64; fast_dllm_v2:
+  // later sub-blocks of the block, while fewer are left in the sub-block; 0: never.
   std::uint32_t draft_trigger = 0;
-  // Drafts: most rows beyond the window, at most 32.
+  // Drafts: most rows beyond the window, at most 32; fast_dllm_v2: beyond the sub-block, within the block.
   std::uint32_t draft_look_ahead = 0;
   // Drafts: keep predictions above this confidence.
   float draft_threshold = 0.0F;
@@ -423,7 +474,12 @@ struct request_record {
   // Room for so many; 0: it is not written.
   std::uint32_t plan_entries = 0;
   // 0.
-  std::uint32_t unused[13]{};
+  std::uint32_t unused0 = 0;
+  // compression_record, 8-byte aligned; 0: cache bf16, feed-forward network whole. Loop fast_dllm_v2 on the NPU only.
+  // Unit: byte.
+  std::uint64_t compression_address = 0;
+  // 0.
+  std::uint32_t unused[10]{};
 };
 static_assert(sizeof(request_record) == 256);
 static_assert(offsetof(request_record, version) == 0);
@@ -470,7 +526,9 @@ static_assert(offsetof(request_record, refresh_layers) == 184);
 static_assert(offsetof(request_record, sweep_steps) == 188);
 static_assert(offsetof(request_record, plan_address) == 192);
 static_assert(offsetof(request_record, plan_entries) == 200);
-static_assert(offsetof(request_record, unused) == 204);
+static_assert(offsetof(request_record, unused0) == 204);
+static_assert(offsetof(request_record, compression_address) == 208);
+static_assert(offsetof(request_record, unused) == 216);
 
 // A bucket of the latency table: forwards of more rows than the entry before and at most this many take this long. Rows
 // rise, times do not fall.
@@ -653,8 +711,10 @@ static_assert(offsetof(result_record, unused) == 176);
 struct progress_record {
   // What happened.
   progress_kind kind{};
-  // 0.
-  std::uint16_t unused = 0;
+  // forward: how it read the prefix.
+  prefix_reading prefix{};
+  // forward: how it computed the feed-forward network.
+  network_pass network{};
   // Running number of the forward.
   std::uint32_t forward = 0;
   // First position of the block in work.
@@ -672,7 +732,8 @@ struct progress_record {
 };
 static_assert(sizeof(progress_record) == 32);
 static_assert(offsetof(progress_record, kind) == 0);
-static_assert(offsetof(progress_record, unused) == 2);
+static_assert(offsetof(progress_record, prefix) == 2);
+static_assert(offsetof(progress_record, network) == 3);
 static_assert(offsetof(progress_record, forward) == 4);
 static_assert(offsetof(progress_record, first) == 8);
 static_assert(offsetof(progress_record, length) == 12);

@@ -45,6 +45,10 @@ inline constexpr std::uint64_t npu_base = 0x20000000U;
 inline constexpr std::uint64_t npu_bytes = 0x1000U;
 inline constexpr std::uint32_t npu_interrupt = 1;
 
+// View table of the memory's converter.
+inline constexpr std::uint64_t converter_base = 0x20010000U;
+inline constexpr std::uint64_t converter_bytes = 0x1000U;
+
 // Image of the CPU's firmware: code, constants, data, stack. Firmware compiled for the host does without.
 inline constexpr std::uint64_t firmware_base = 0x80000000U;
 inline constexpr std::uint64_t firmware_bytes = 0x100000U;

@@ -12,6 +12,7 @@
 #include "testbenches/lib/scratch_file.h"
 #include "testbenches/lib/timeline_slices.h"
 #include "tlm/core/merged_slices.h"
+#include "tlm/core/read_rates.h"
 
 namespace dvp::core {
 namespace {
@@ -131,6 +132,33 @@ TEST(merged_slices, neighbours_of_one_name_become_one_slice) {
   EXPECT_EQ(test::timeline_slices(file.text()), json::parse(R"([
     ["read", 0.0, 0.02, {"count": 4, "bytes": 15}], ["read", 0.0225, 0.0005, {"count": 1, "bytes": 16}],
     ["write", 0.023, 0.001, {"count": 1, "bytes": 32}]])"));
+}
+
+TEST(read_rates, are_graphs_by_precision_with_a_point_where_they_change) {
+  const scratch_file file("rates.json");
+  const auto us = [](double value) { return sc_time(value, sc_core::SC_US); };
+  {
+    timeline out(file.path());
+    read_rates rates(out, "system", "dram");
+    rates.add(gen::precision::q8, us(0), 30'000);
+    rates.add(gen::precision::q8, us(9.999), 10'000);
+    rates.add(gen::precision::q4, us(5), 5'000);
+    rates.add(gen::precision::raw, us(5), 1 << 20);  // no precision: not drawn
+    rates.add(gen::precision::q8, us(10), 40'000);   // as fast as before: no point
+    rates.add(gen::precision::q2, us(19), 1'000);
+    rates.add(gen::precision::q2, us(8), 1'000);  // late: counts here
+    rates.add(gen::precision::bf16, us(50), 20'000);
+  }
+  json points = json::array();
+  const json parsed = json::parse(file.text());
+  for (const json& event : parsed.at("traceEvents")) {
+    if (event.at("ph") == "C") points.push_back({event.at("ts"), event.at("name"), event.at("args").at("value")});
+  }
+  EXPECT_EQ(points, json::parse(R"([
+    [0.0, "dram read q8 GB/s", 4.0], [0.0, "dram read q4 GB/s", 0.5],
+    [10.0, "dram read q4 GB/s", 0.0], [10.0, "dram read q2 GB/s", 0.2],
+    [20.0, "dram read q8 GB/s", 0.0], [20.0, "dram read q2 GB/s", 0.0],
+    [50.0, "dram read bf16 GB/s", 2.0], [60.0, "dram read bf16 GB/s", 0.0]])"));
 }
 
 }  // namespace

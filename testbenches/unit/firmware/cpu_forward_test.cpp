@@ -35,7 +35,8 @@ class two_engines {
     constexpr std::uint32_t sources[] = {gen::system::npu_interrupt};
     controller_.start(gen::system::plic_base, sources);
     const gen::request_record& r = bench_.request();
-    EXPECT_EQ(dllm::read_image(r.image_address, memory_->model, memory_->weights), result_code::ok);
+    EXPECT_EQ(dllm::read_image(r.image_address, memory_->model, memory_->weights, memory_->anchors.layers),
+              result_code::ok);
     EXPECT_EQ(npu_.probe(gen::system::npu_base), drivers::npu_code::ok);
     EXPECT_EQ(npu_.start(r.work_address, r.work_address + dllm::ring_entries * 64, dllm::ring_entries, 1000),
               drivers::npu_code::ok);

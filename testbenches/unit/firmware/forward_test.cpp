@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "testbenches/unit/firmware/bench.h"
 #include "tlm/numerics/bf16.h"
+#include "tlm/numerics/fp16.h"
 
 namespace dvp {
 namespace {
@@ -28,12 +29,13 @@ using testbench::tiny_options;
 class forward_bench {
  public:
   forward_bench(tiny_model& model, const functional_options& options, const std::vector<std::uint32_t>& tokens,
-                std::uint32_t tile_rows)
+                std::uint32_t tile_rows, bool anchored = false)
       : bench_(model, options, tokens), memory_(std::make_unique<dllm::decode_memory>()) {
     constexpr std::uint32_t sources[] = {gen::system::npu_interrupt};
     controller_.start(gen::system::plic_base, sources);
     const gen::request_record& r = bench_.request();
-    EXPECT_EQ(dllm::read_image(r.image_address, memory_->model, memory_->weights), gen::result_code::ok);
+    EXPECT_EQ(dllm::read_image(r.image_address, memory_->model, memory_->weights, memory_->anchors.layers),
+              gen::result_code::ok);
     EXPECT_EQ(npu_.probe(gen::system::npu_base), drivers::npu_code::ok);
     const std::uint64_t records = r.work_address + dllm::ring_entries * 64;
     EXPECT_EQ(npu_.start(r.work_address, records, dllm::ring_entries, 1000), drivers::npu_code::ok);
@@ -50,10 +52,22 @@ class forward_bench {
       std::fill(row, row + 32, std::uint16_t{0});
       row[i] = numerics::to_bf16(1);
     }
-    const kernels::plan_request wanted = kernels::request_plan(memory_->model, memory_->weights, tile_rows,
-                                                               model.options().context, s.stream.granule_bytes());
+    kernels::plan_request wanted = kernels::request_plan(memory_->model, memory_->weights, tile_rows,
+                                                         model.options().context, s.stream.granule_bytes());
+    wanted.anchored = anchored;
     EXPECT_TRUE(kernels::plan_scratchpad(memory_->model, s.limits, wanted, s.plan));
+    if (anchored) {
+      anchor_tensors();
+    }
   }
+
+  drivers::npu_code code(const kernels::forward_pass& pass) {
+    return kernels::forward(memory_->model, memory_->weights, memory_->state, pass);
+  }
+  void set_token(std::uint32_t position, std::uint32_t token) {
+    *bench_.machine().at<std::uint32_t>(memory_->state.tokens + 4 * std::uint64_t{position}) = token;
+  }
+  void set_policy(kernels::channel_policy& policy) { memory_->anchors.policy = &policy; }
 
   std::vector<gen::sample_record> run(const kernels::forward_pass& pass) {
     EXPECT_EQ(kernels::forward(memory_->model, memory_->weights, memory_->state, pass), drivers::npu_code::ok);
@@ -78,6 +92,59 @@ class forward_bench {
   const kernels::run_state& state() const { return memory_->state; }
 
  private:
+  // The model's own gate and up; down with one scale per channel. Channels in natural order.
+  void anchor_tensors() {
+    const kernels::config& m = memory_->model;
+    testbench::functional_machine& machine = bench_.machine();
+    kernels::anchored_ffn& anchors = memory_->anchors;
+    std::uint64_t next = gen::system::dram_base + (6u << 20);
+    const auto take = [&](std::uint64_t bytes) {
+      next += (bytes + 63) / 64 * 64;
+      return next - (bytes + 63) / 64 * 64;
+    };
+    const std::uint32_t groups = m.width / 32;
+    const std::uint32_t slots = (2 * groups + 1 + 15) / 16 * 16;
+    anchors.order = take(std::uint64_t{4} * m.layers * m.ffn_width);
+    anchors.activity = take(std::uint64_t{4} * m.layers * m.ffn_width);
+    anchors.drift = take(std::uint64_t{8} * m.layers);
+    for (std::uint32_t l = 0; l < m.layers; ++l) {
+      const kernels::layer_weights& w = memory_->weights.layers[l];
+      kernels::tensor& t = anchors.layers[l].channels;
+      t = {.data = take(std::uint64_t{3} * m.width * m.ffn_width),
+           .scales = take(std::uint64_t{6} * slots * m.ffn_width),
+           .rows = m.ffn_width,
+           .columns = 3 * m.width,
+           .row_bytes = 3 * m.width,
+           .scale_row_bytes = 6 * slots,
+           .format = gen::tensor_format::q8_channels};
+      for (std::uint32_t j = 0; j < m.ffn_width; ++j) {
+        *machine.at<std::uint32_t>(anchors.order + 4 * (std::uint64_t{l} * m.ffn_width + j)) = j;
+        auto* codes = static_cast<std::int8_t*>(machine.memory(t.data + std::uint64_t{j} * t.row_bytes, t.row_bytes));
+        auto* scales = static_cast<std::uint16_t*>(
+            machine.memory(t.scales + std::uint64_t{j} * t.scale_row_bytes, t.scale_row_bytes));
+        std::memcpy(codes, machine.memory(w.ffn_gate.data + std::uint64_t{j} * m.width, m.width), m.width);
+        std::memcpy(codes + m.width, machine.memory(w.ffn_up.data + std::uint64_t{j} * m.width, m.width), m.width);
+        std::memcpy(scales, machine.memory(w.ffn_gate.scales + std::uint64_t{j} * groups * 2, groups * 2), groups * 2);
+        std::memcpy(scales + groups, machine.memory(w.ffn_up.scales + std::uint64_t{j} * groups * 2, groups * 2),
+                    groups * 2);
+        std::vector<float> column;
+        float largest = 0;
+        for (std::uint32_t o = 0; o < m.width; ++o) {
+          const float scale = numerics::from_fp16(*machine.at<std::uint16_t>(
+              w.ffn_down.scales + std::uint64_t{o} * w.ffn_down.scale_row_bytes + j / 32 * 2));
+          column.push_back(scale * *machine.at<std::int8_t>(w.ffn_down.data + std::uint64_t{o} * m.ffn_width + j));
+          largest = std::max(largest, std::abs(column.back()));
+        }
+        scales[2 * groups] = numerics::to_fp16(largest / 127);
+        for (std::uint32_t o = 0; o < m.width; ++o) {
+          codes[2 * m.width + o] =
+              static_cast<std::int8_t>(std::clamp(std::round(column[o] * 127 / largest), -127.0f, 127.0f));
+        }
+      }
+    }
+    memory_->state.anchors = &anchors;
+  }
+
   float element(std::uint64_t address) { return numerics::from_bf16(*bench_.machine().at<std::uint16_t>(address)); }
 
   bench bench_;
@@ -245,6 +312,80 @@ TEST(forward, a_missing_wait_is_found) {
     found += device.machine().hazards().empty() ? 0 : 1;
   }
   EXPECT_GE(found, trials / 2) << "of " << trials << " dropped waits";
+}
+
+// Answers every layer alike.
+class fixed_policy final : public kernels::channel_policy {
+ public:
+  explicit fixed_policy(const kernels::channel_counts& counts) : counts_(counts) {}
+  kernels::channel_counts decide(std::uint32_t layer, float moved, float) override {
+    EXPECT_EQ(layer, asked);
+    ++asked;
+    largest = std::max(largest, moved);
+    return counts_;
+  }
+  std::uint32_t asked = 0;
+  float largest = 0;
+
+ private:
+  kernels::channel_counts counts_;
+};
+
+// A block over a prefix with the feed-forward network anchored, as a decode loop uses it.
+TEST(forward, anchored_network) {
+  tiny_model model(
+      {.seed = 12, .block_causal = true, .shift_logits = true, .rope_halves = true, .qkv_bias = true, .kv_heads = 2});
+  auto tokens = testbench::random_tokens(model, 64, 83);
+  const std::uint32_t layers = model.options().layers;
+  const auto start = [&](forward_bench& device) { (void)device.run({.first = 0, .rows = 32, .keys = 32, .rule = {}}); };
+  const auto block = [&](kernels::ffn_pass ffn, std::uint32_t logits_first, std::uint32_t logits_rows) {
+    return kernels::forward_pass{.first = 32,
+                                 .rows = 32,
+                                 .keys = 64,
+                                 .logits_first = logits_first,
+                                 .logits_rows = logits_rows,
+                                 .rule = {.suppressed_token = model.mask_token()},
+                                 .ffn = ffn};
+  };
+  const auto same = [](const std::vector<gen::sample_record>& a, const std::vector<gen::sample_record>& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
+  };
+  forward_bench device(model, {}, tokens, 32, true);
+  start(device);
+  const auto anchored = device.run(block(kernels::ffn_pass::anchor, 32, 32));
+  const testbench::reference_forward expected = model.forward(tokens, 32);
+  for (std::uint32_t i = 0; i < anchored.size(); ++i) {
+    EXPECT_NEAR(anchored[i].confidence, expected.probabilities.at(32 + i, anchored[i].token), 0.03);
+  }
+
+  // The same again: nothing moved in any layer, and other rows have logits.
+  fixed_policy none({});
+  device.set_policy(none);
+  const auto again = device.run(block(kernels::ffn_pass::interior, 41, 9));
+  EXPECT_TRUE(same(again, {anchored.begin() + 9, anchored.begin() + 18}));
+  EXPECT_EQ(none.asked, layers);
+  EXPECT_EQ(none.largest, 0.0f);
+
+  // A whole forward in between leaves the anchors alone; then a token changes, and all channels are recomputed.
+  (void)device.run(block(kernels::ffn_pass::whole, 32, 32));
+  tokens[45] = (tokens[45] + 1) % model.end_token();
+  device.set_token(45, tokens[45]);
+  fixed_policy all({.q8 = model.options().ffn_width});
+  device.set_policy(all);
+  const auto replaced = device.run(block(kernels::ffn_pass::interior, 32, 32));
+  EXPECT_EQ(all.asked, layers);
+  EXPECT_GT(all.largest, 0.0f);
+  forward_bench fresh(model, {}, tokens, 32, true);
+  start(fresh);
+  const auto other = fresh.run(block(kernels::ffn_pass::anchor, 32, 32));
+  EXPECT_FALSE(same(other, anchored));
+  EXPECT_TRUE(same(replaced, other));
+  EXPECT_TRUE(device.cache_bytes() == fresh.cache_bytes());
+  EXPECT_TRUE(device.machine().hazards().empty()) << device.machine().hazards()[0];
+
+  // More rows than a tile cannot be anchored.
+  EXPECT_EQ(device.code({.first = 0, .rows = 64, .keys = 64, .rule = {}, .ffn = kernels::ffn_pass::anchor}),
+            drivers::npu_code::bad_argument);
 }
 
 TEST(forward, prints_its_size) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "dvp_gen/converter_regs.h"
 #include "dvp_gen/mailbox_regs.h"
 #include "dvp_gen/plic_regs.h"
 #include "dvp_gen/system.h"
@@ -18,6 +19,7 @@ namespace dvp::testbench {
 namespace {
 
 namespace regs = gen::npu;
+namespace converter_regs = gen::converter;
 namespace map = gen::system;
 
 constexpr std::uint64_t npu_at(std::uint32_t offset) {
@@ -59,7 +61,7 @@ functional_machine::functional_machine(const functional_options& options)
       scratchpad_(options.scratchpad_bytes),
       array_(shape),
       gemm_(array_, shape.columns),
-      checker_(most_ring, [this](std::uint64_t device) { return bus_of(device); }),
+      checker_(new_checker()),
       window_(options.window) {
   hal::install(this);
 }
@@ -73,7 +75,7 @@ void functional_machine::reset() {
   fault_address_ = 0;
   window_.clear();
   window_result_ = regs::window_result::ok;
-  checker_ = hazard_checker(most_ring, [this](std::uint64_t device) { return bus_of(device); });
+  checker_ = new_checker();
 }
 
 void* functional_machine::memory(std::uint64_t address, std::uint64_t bytes) {
@@ -116,7 +118,34 @@ std::uint32_t functional_machine::claim() {
   return source;
 }
 
+std::uint32_t functional_machine::read_converter(std::uint64_t offset) {
+  if (offset == converter_regs::id::offset) {
+    return converter_regs::id::reset;
+  }
+  if (offset == converter_regs::views::offset) {
+    return options_.converts ? numerics::view_table::count : 0;
+  }
+  return registers_[map::converter_base + offset];
+}
+
+void functional_machine::write_converter(std::uint64_t offset, std::uint32_t value) {
+  namespace field = converter_regs::view::descriptor;
+  const std::uint64_t number = (offset - field::at(0)) / converter_regs::view::stride + 1;
+  numerics::view v;
+  v.precision = static_cast<std::uint8_t>(field::precision.get(value));
+  v.mode = static_cast<numerics::view_mode>(field::mode.get(value));
+  v.shift = static_cast<std::uint8_t>(field::shift.get(value));
+  v.clip = static_cast<std::uint8_t>(field::clip.get(value));
+  v.threshold = static_cast<std::uint8_t>(field::threshold.get(value));
+  if (options_.converts && views_.set(static_cast<std::uint16_t>(number), v)) {
+    registers_[map::converter_base + offset] = value;
+  }
+}
+
 std::uint32_t functional_machine::read32(std::uint64_t address) {
+  if (address - map::converter_base < map::converter_bytes) {
+    return read_converter(address - map::converter_base);
+  }
   switch (address) {
     case plic_at(gen::plic::context::claim::at(0)):
       return claim();
@@ -168,7 +197,9 @@ std::uint32_t functional_machine::read32(std::uint64_t address) {
 }
 
 void functional_machine::write32(std::uint64_t address, std::uint32_t value) {
-  if (address == mailbox_at(gen::mailbox::progress::offset)) {
+  if (address - map::converter_base < map::converter_bytes) {
+    write_converter(address - map::converter_base, value);
+  } else if (address == mailbox_at(gen::mailbox::progress::offset)) {
     on_progress();
   } else if (address == mailbox_at(gen::mailbox::finish::offset)) {
     finish_code = static_cast<int>(value);
@@ -287,6 +318,12 @@ gen::npu::error_code functional_machine::run(const npu::descriptor_view& d) {
     case gen::opcode::vector:
       npu::execute_vector(d.as<gen::vector_descriptor>(), scratchpad_);
       break;
+    case gen::opcode::rebuild:
+      compressed_.run(d.as<gen::rebuild_descriptor>(), scratchpad_);
+      break;
+    case gen::opcode::update:
+      compressed_.run(d.as<gen::update_descriptor>(), scratchpad_);
+      break;
     case gen::opcode::sample:
       npu::execute_sample(d.as<gen::sample_descriptor>(), scratchpad_);
       break;
@@ -295,12 +332,6 @@ gen::npu::error_code functional_machine::run(const npu::descriptor_view& d) {
 }
 
 gen::npu::error_code functional_machine::move(const gen::dma_descriptor& d, gen::opcode op) {
-  const auto copy = [&](std::uint64_t device, std::uint64_t from_scratchpad, std::uint64_t bytes) {
-    return reach(device, bytes, [&](std::byte* outside, std::uint64_t offset, std::uint64_t count) {
-      std::byte* inside = scratchpad_.data() + from_scratchpad + offset;
-      op == gen::opcode::dma_store ? std::memcpy(outside, inside, count) : std::memcpy(inside, outside, count);
-    });
-  };
   auto code = regs::error_code::none;
   if (op == gen::opcode::dma_gather) {
     for (std::uint32_t r = 0; r < d.rows && code == regs::error_code::none; ++r) {
@@ -308,16 +339,43 @@ gen::npu::error_code functional_machine::move(const gen::dma_descriptor& d, gen:
       code = reach(d.list_address + std::uint64_t{r} * 4, 4,
                    [&](std::byte* bytes, std::uint64_t, std::uint64_t) { std::memcpy(&index, bytes, 4); });
       if (code == regs::error_code::none) {
-        code = copy(d.dram_address + std::uint64_t{index} * d.dram_stride,
-                    d.scratchpad_address + std::uint64_t{r} * d.scratchpad_stride, d.row_bytes);
+        code = transfer(d, d.dram_address + std::uint64_t{index} * d.dram_stride,
+                        d.scratchpad_address + std::uint64_t{r} * d.scratchpad_stride, d.row_bytes);
       }
     }
     return code;
   }
-  npu::for_each_segment(d, [&](std::uint64_t device, std::uint64_t from_scratchpad, std::uint64_t bytes) {
-    code = copy(device, from_scratchpad, bytes);
+  npu::for_each_segment(d, [&](std::uint64_t device, std::uint64_t inside, std::uint64_t bytes) {
+    code = transfer(d, device, inside, bytes);
     return code == regs::error_code::none;
   });
+  return code;
+}
+
+gen::npu::error_code functional_machine::transfer(const gen::dma_descriptor& d, std::uint64_t device,
+                                                  std::uint64_t inside, std::uint64_t bytes) {
+  const std::span<std::byte> here = std::span(scratchpad_).subspan(inside, bytes);
+  if (d.header.op == gen::opcode::dma_store) {
+    return reach(device, bytes, [&](std::byte* outside, std::uint64_t offset, std::uint64_t count) {
+      std::memcpy(outside, here.data() + offset, count);
+    });
+  }
+  const bool narrow = d.header.tag_precision == gen::precision::q4 || d.header.tag_precision == gen::precision::q2;
+  const std::uint32_t bits = !narrow ? 8 : d.header.tag_precision == gen::precision::q4 ? 4 : 2;
+  std::vector<std::byte> stored(bytes * 8 / bits);
+  const auto code = reach(device, stored.size(), [&](std::byte* outside, std::uint64_t offset, std::uint64_t count) {
+    std::memcpy(stored.data() + offset, outside, count);
+  });
+  if (code != regs::error_code::none) {
+    return code;
+  }
+  const numerics::converter* view = narrow ? views_.find(bits, d.header.function) : nullptr;
+  if (narrow && view == nullptr) {
+    fault_address_ = device;
+    return regs::error_code::bus_error;
+  }
+  narrow ? view->convert_all(stored, here) : static_cast<void>(std::ranges::copy(stored, here.begin()));
+  moved_[{d.header.bytes_purpose, d.header.tag_precision}] += bytes;
   return code;
 }
 
@@ -358,6 +416,19 @@ gen::npu::error_code functional_machine::reach(std::uint64_t device, std::uint64
 std::uint64_t functional_machine::bus_of(std::uint64_t device) const {
   const npu::window_span span = window_.find(device);
   return span.bytes == 0 ? device : span.bus;
+}
+
+hazard_checker functional_machine::new_checker() {
+  return {most_ring, [this](std::uint64_t device) { return bus_of(device); },
+          [this](std::uint64_t device, std::uint32_t words) {
+            std::vector<std::uint32_t> list(words);
+            const auto code = reach(device, words * sizeof(std::uint32_t),
+                                    [&](const std::byte* bytes, std::uint64_t offset, std::uint64_t count) {
+                                      std::memcpy(reinterpret_cast<std::byte*>(list.data()) + offset, bytes, count);
+                                    });
+            if (code != regs::error_code::none) list.clear();
+            return list;
+          }};
 }
 
 void functional_machine::window_written() {

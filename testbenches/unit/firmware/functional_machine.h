@@ -1,5 +1,5 @@
-// A machine without time: main memory, the mailbox, an interrupt controller, and an NPU that executes its queue
-// whenever the firmware waits, or before it does anything else.
+// A machine without time: main memory and its converter, the mailbox, an interrupt controller, and an NPU that executes
+// its queue whenever the firmware waits, or before it does anything else.
 //
 // Every descriptor goes through the NPU's own checks and the hazard checker, then does its work on the scratchpad at
 // once, in queue order. The ring is respected: a doorbell that overtakes it fails the test.
@@ -12,14 +12,17 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dvp_gen/npu_regs.h"
 #include "firmware/port/native/machine.h"
 #include "testbenches/unit/firmware/hazard_checker.h"
 #include "tlm/array/model_array.h"
+#include "tlm/npu/execute_compressed.h"
 #include "tlm/npu/execute_gemm.h"
 #include "tlm/npu/window_map.h"
+#include "tlm/numerics/view_table.h"
 
 namespace dvp::testbench {
 
@@ -29,7 +32,8 @@ struct functional_options {
   std::uint32_t accumulator_vectors = 512;
   std::uint32_t memory_bytes = 8u << 20;
   bool npu_present = true;
-  bool eager = false;  // the queue is executed at the doorbell, not when the firmware waits
+  bool converts = true;  // the memory has a view table; without one only view 0 is there
+  bool eager = false;    // the queue is executed at the doorbell, not when the firmware waits
   // Address window of the NPU; bytes 0: none. Commands take no time, so none is ever under way.
   npu::window_config window{};
 };
@@ -71,6 +75,15 @@ class functional_machine final : public hal::machine {
   std::uint64_t descriptors() const { return head_; }
   std::uint64_t waits() const { return checker_.waits(); }
   std::uint64_t fences() const { return checker_.fences(); }
+  // Bytes that reads brought to the scratchpad, as delivered; lists of gathers apart, under purpose other.
+  std::uint64_t moved(gen::purpose purpose, gen::precision tag) const {
+    const auto found = moved_.find({purpose, tag});
+    return found == moved_.end() ? 0 : found->second;
+  }
+  // The converter of view `number` as the firmware set it; null when it did not, or with another precision (4 or 2).
+  const numerics::converter* view(std::uint32_t precision, std::uint16_t number) const {
+    return views_.find(precision, number);
+  }
   // As mapped now.
   const npu::window_map& window() const { return window_; }
   // Commands that were carried out.
@@ -118,11 +131,17 @@ class functional_machine final : public hal::machine {
   gen::npu::error_code run(const npu::descriptor_view& d);
   gen::npu::error_code move(const gen::dma_descriptor& d, gen::opcode op);
   gen::npu::error_code stage(const gen::dma_descriptor& d);
+  // `bytes` between a device address and the scratchpad, converted when the tag says so.
+  gen::npu::error_code transfer(const gen::dma_descriptor& d, std::uint64_t device, std::uint64_t inside,
+                                std::uint64_t bytes);
+  std::uint32_t read_converter(std::uint64_t offset);
+  void write_converter(std::uint64_t offset, std::uint32_t value);
   // Calls visit(bus memory, offset, bytes) for the consecutive pieces behind device addresses. Window faults come first
   // and leave everything as it was.
   template <class Visit>
   gen::npu::error_code reach(std::uint64_t device, std::uint64_t bytes, Visit visit);
   std::uint64_t bus_of(std::uint64_t device) const;
+  hazard_checker new_checker();
   void window_written();
 
   functional_options options_;
@@ -130,6 +149,7 @@ class functional_machine final : public hal::machine {
   std::vector<std::byte> scratchpad_;
   array::model_array array_;
   npu::gemm_executor gemm_;
+  npu::compressed_executor compressed_;
   hazard_checker checker_;
   std::vector<std::string> hazards_;
   std::map<hal::work, std::uint64_t> spent_;
@@ -148,6 +168,8 @@ class functional_machine final : public hal::machine {
   gen::npu::error_code error_ = gen::npu::error_code::none;
   std::uint64_t fault_address_ = 0;
   npu::window_map window_;
+  numerics::view_table views_;
+  std::map<std::pair<gen::purpose, gen::precision>, std::uint64_t> moved_;
   gen::npu::window_result window_result_ = gen::npu::window_result::ok;
   std::array<std::uint64_t, 4> window_commands_{};
 };

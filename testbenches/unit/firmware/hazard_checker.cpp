@@ -18,6 +18,8 @@ std::uint32_t engine_of(gen::opcode op) {
     case gen::opcode::gemm:
       return 2;
     case gen::opcode::vector:
+    case gen::opcode::rebuild:
+    case gen::opcode::update:
       return 3;
     case gen::opcode::sample:
       return 4;
@@ -27,6 +29,14 @@ std::uint32_t engine_of(gen::opcode op) {
       break;
   }
   return 6;
+}
+
+// Of a row in DRAM. A view of 4 or 2 bits is made from codes of 8.
+std::uint64_t stored_bytes(const gen::dma_descriptor& d) {
+  const std::uint64_t bytes = d.row_bytes;
+  return d.header.tag_precision == gen::precision::q4   ? 2 * bytes
+         : d.header.tag_precision == gen::precision::q2 ? 4 * bytes
+                                                        : bytes;
 }
 
 }  // namespace
@@ -65,8 +75,16 @@ std::vector<hazard_checker::strip> hazard_checker::strips_of(const npu::descript
   const gen::opcode op = d.op();
   if (op == gen::opcode::dma_load || op == gen::opcode::dma_store) {
     const auto dma = d.as<gen::dma_descriptor>();
-    add(true, op == gen::opcode::dma_store, bus_of_(dma.dram_address), dma.row_bytes, dma.rows, dma.dram_stride,
+    add(true, op == gen::opcode::dma_store, bus_of_(dma.dram_address), stored_bytes(dma), dma.rows, dma.dram_stride,
         dma.planes, dma.dram_plane_stride);
+  }
+  if (op == gen::opcode::dma_gather) {
+    const auto dma = d.as<gen::dma_descriptor>();
+    add(true, false, bus_of_(dma.list_address), std::uint64_t{dma.rows} * sizeof(std::uint32_t), 1, 0, 1, 0);
+    for (const std::uint32_t index : list_of_(dma.list_address, dma.rows)) {
+      const std::uint64_t row = dma.dram_address + std::uint64_t{index} * dma.dram_stride;
+      add(true, false, bus_of_(row), stored_bytes(dma), 1, 0, 1, 0);
+    }
   }
   if (op == gen::opcode::stage) {
     const auto dma = d.as<gen::dma_descriptor>();

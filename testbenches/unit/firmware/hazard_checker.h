@@ -22,8 +22,10 @@ class hazard_checker {
  public:
   // ring: descriptors in the ring. One that is a whole ring back is complete, its slot being in use again.
   // bus_of: the bus address behind a device address when a descriptor is added; ranges are taken to be in one piece.
-  hazard_checker(std::uint32_t ring, std::function<std::uint64_t(std::uint64_t)> bus_of)
-      : ring_(ring), bus_of_(std::move(bus_of)) {}
+  // list_of: as many words as asked for from a device address on, when a descriptor is added; none if it has no memory.
+  hazard_checker(std::uint32_t ring, std::function<std::uint64_t(std::uint64_t)> bus_of,
+                 std::function<std::vector<std::uint32_t>(std::uint64_t, std::uint32_t)> list_of)
+      : ring_(ring), bus_of_(std::move(bus_of)), list_of_(std::move(list_of)) {}
 
   // Takes the queue's next descriptor. Empty, or what is wrong.
   std::string add(const npu::descriptor_view& descriptor);
@@ -58,6 +60,7 @@ class hazard_checker {
 
   std::uint64_t ring_;
   std::function<std::uint64_t(std::uint64_t)> bus_of_;
+  std::function<std::vector<std::uint32_t>(std::uint64_t, std::uint32_t)> list_of_;
   std::uint64_t next_ = 0;
   std::uint64_t waits_ = 0;
   std::uint64_t fences_ = 0;

@@ -1,6 +1,7 @@
 #include "testbenches/unit/firmware/tiny_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -69,6 +70,20 @@ void softmax(std::vector<double>& row) {
   }
 }
 
+// Appends codes and their scale; the values become what these stand for.
+void quantise(std::span<double> values, std::vector<std::int8_t>& codes, std::vector<std::uint16_t>& scales) {
+  double largest = 0;
+  for (const double v : values) {
+    largest = std::max(largest, std::abs(v));
+  }
+  scales.push_back(numerics::to_fp16(static_cast<float>(largest / 127)));
+  const double step = numerics::from_fp16(scales.back());
+  for (double& v : values) {
+    codes.push_back(static_cast<std::int8_t>(std::clamp(std::round(v / step), -127.0, 127.0)));
+    v = step * codes.back();
+  }
+}
+
 double angle(std::uint32_t position, std::uint32_t pair, std::uint32_t head_length) {
   return position * std::pow(rope_base, -2.0 * pair / head_length);
 }
@@ -134,16 +149,7 @@ table tiny_model::add_matrix(gen::tensor_kind kind, std::uint32_t layer, std::ui
   std::vector<std::int8_t> codes;
   std::vector<std::uint16_t> scales;
   for (std::size_t first = 0; first < t.values.size(); first += group) {
-    double largest = 0;
-    for (std::size_t i = first; i < first + group; ++i) {
-      largest = std::max(largest, std::abs(t.values[i]));
-    }
-    scales.push_back(numerics::to_fp16(static_cast<float>(largest / 127)));
-    const double step = numerics::from_fp16(scales.back());
-    for (std::size_t i = first; i < first + group; ++i) {
-      codes.push_back(static_cast<std::int8_t>(std::clamp(std::round(t.values[i] / step), -127.0, 127.0)));
-      t.values[i] = step * codes.back();
-    }
+    quantise(std::span(t.values).subspan(first, group), codes, scales);
   }
   entry.format = gen::tensor_format::q8_group32;
   entry.row_bytes = columns;
@@ -170,6 +176,82 @@ table tiny_model::add_vector(gen::tensor_kind kind, std::uint32_t layer, std::ui
   return t;
 }
 
+// Narrow codes of midpoint views stand for numbers on the grid of the whole ones: all three precisions have its scales.
+void tiny_model::add_channels(std::uint32_t layer, const layer_tables& w) {
+  using kind = gen::tensor_kind;
+  const std::uint32_t width = options_.width, channels = options_.ffn_width;
+  std::vector<std::int8_t> codes;
+  std::vector<std::uint16_t> scales;
+  std::vector<float> importance;
+  for (std::uint32_t j = 0; j < channels; ++j) {
+    std::vector<std::uint16_t> slots;
+    for (const table* t : {&w.gate, &w.up}) {
+      for (std::uint32_t i = 0; i < width; i += group) {
+        const auto from = t->values.begin() + std::size_t{j} * width + i;
+        std::vector<double> values(from, from + group);
+        quantise(values, codes, slots);
+      }
+    }
+    std::vector<double> column(width);
+    for (std::uint32_t i = 0; i < width; ++i) {
+      column[i] = w.down.at(i, j);
+    }
+    quantise(column, codes, slots);
+    double square = 0;
+    for (std::size_t i = codes.size() - width; i < codes.size(); ++i) {
+      square += codes[i] * codes[i];
+    }
+    importance.push_back(static_cast<float>(std::sqrt(square)));
+    slots.resize((slots.size() + gen::scale_slot_unit - 1) / gen::scale_slot_unit * gen::scale_slot_unit);
+    for (int precision = 0; precision < 3; ++precision) {
+      scales.insert(scales.end(), slots.begin(), slots.end());
+    }
+  }
+  add_entry({.kind = kind::ffn_channels,
+             .format = gen::tensor_format::q8_channels,
+             .layer = layer,
+             .rows = channels,
+             .columns = 3 * width,
+             .row_bytes = 3 * width,
+             .scale_row_bytes = static_cast<std::uint32_t>(2 * scales.size() / channels)},
+            bytes_of(codes), bytes_of(scales));
+  add_entry({.kind = kind::ffn_importance,
+             .format = gen::tensor_format::fp32,
+             .layer = layer,
+             .rows = 1,
+             .columns = channels,
+             .row_bytes = channels * 4},
+            bytes_of(importance), {});
+  const std::array<std::uint32_t, 2> views = {4, 2};
+  add_entry({.kind = kind::ffn_views,
+             .format = gen::tensor_format::words,
+             .layer = layer,
+             .rows = 1,
+             .columns = 2,
+             .row_bytes = 8},
+            bytes_of(views), {});
+  const std::uint32_t rank = options_.correction_rank;
+  if (rank != 0) {
+    add_elements(kind::correction_q4_inputs, layer, 2 * rank, width);
+    add_elements(kind::correction_q4_channels, layer, channels, 3 * rank);
+    add_elements(kind::correction_q4_outputs, layer, width, rank);
+    add_elements(kind::correction_q2_inputs, layer, 2 * rank, width);
+    add_elements(kind::correction_q2_channels, layer, channels, 3 * rank);
+    add_elements(kind::correction_q2_outputs, layer, width, rank);
+  }
+}
+
+void tiny_model::add_elements(gen::tensor_kind kind, std::uint32_t layer, std::uint32_t rows, std::uint32_t columns) {
+  const std::vector<std::uint16_t> zeros(std::size_t{rows} * columns);
+  add_entry({.kind = kind,
+             .format = gen::tensor_format::bf16,
+             .layer = layer,
+             .rows = rows,
+             .columns = columns,
+             .row_bytes = columns * 2},
+            bytes_of(zeros), {});
+}
+
 tiny_model::tiny_model(const tiny_options& o) : options_(o), random_(o.seed) {
   using kind = gen::tensor_kind;
   const double scale = 1 / std::sqrt(static_cast<double>(o.width));
@@ -192,6 +274,9 @@ tiny_model::tiny_model(const tiny_options& o) : options_(o), random_(o.seed) {
     w.gate = add_matrix(kind::ffn_gate, l, o.ffn_width, o.width, scale);
     w.up = add_matrix(kind::ffn_up, l, o.ffn_width, o.width, scale);
     w.down = add_matrix(kind::ffn_down, l, o.width, o.ffn_width, 0.7 * scale);
+    if (o.channels) {
+      add_channels(l, w);
+    }
     layers_.push_back(std::move(w));
   }
   output_norm_ = add_vector(kind::output_norm, 0, o.width, 1, 0.1);

@@ -28,6 +28,8 @@ struct tiny_options {
   std::uint32_t head_length = 16;
   std::uint32_t ffn_width = 160;
   std::uint32_t context = 192;
+  bool channels = false;              // with the tensors of an anchored network, of the same weights; views: midpoint
+  std::uint32_t correction_rank = 0;  // with channels: also corrections of this rank, all 0
 };
 
 // [rows][columns] of doubles.
@@ -79,6 +81,8 @@ class tiny_model {
 
   table add_matrix(gen::tensor_kind kind, std::uint32_t layer, std::uint32_t rows, std::uint32_t columns, double scale);
   table add_vector(gen::tensor_kind kind, std::uint32_t layer, std::uint32_t columns, double mean, double spread);
+  void add_channels(std::uint32_t layer, const layer_tables& w);
+  void add_elements(gen::tensor_kind kind, std::uint32_t layer, std::uint32_t rows, std::uint32_t columns);
   void add_entry(gen::tensor_entry entry, std::span<const std::byte> data, std::span<const std::byte> scales);
   double gaussian();
 

@@ -8,6 +8,7 @@
 
 #include "testbenches/unit/loader/fuzz/exercise.h"
 #include "testbenches/unit/loader/tiny_model.h"
+#include "testbenches/unit/loader/tiny_sidecar.h"
 
 namespace dvp::testbenches {
 namespace {
@@ -17,7 +18,9 @@ constexpr int iterations = 20000;
 
 class mutator {
  public:
-  explicit mutator(std::uint64_t random_seed) : random_(random_seed), seeds_(seed_files()) {}
+  explicit mutator(std::uint64_t random_seed) : random_(random_seed), seeds_(seed_files()) {
+    seeds_.push_back(tiny_sidecar().build());
+  }
 
   byte_string next() {
     byte_string bytes = pick_seed();
@@ -98,6 +101,7 @@ TEST(mutations, seeds_themselves_make_images) {
   for (const byte_string& bytes : seed_files()) {
     EXPECT_EQ(exercise(bytes), outcome::imaged);
   }
+  EXPECT_EQ(exercise(tiny_sidecar().build()), outcome::read);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "testbenches/lib/timeline_slices.h"
 #include "testbenches/lib/tlm_initiator.h"
 #include "tlm/core/protocol_checker.h"
+#include "tlm/numerics/converter.h"
 
 namespace dvp::memory {
 namespace {
@@ -207,6 +208,115 @@ TEST(simple_memory, traffic_and_energy_follow_the_tag) {
   EXPECT_EQ(b.figures.tree()["dram"]["traffic"].dump(),
             R"({"read":{"other":{"raw_bytes":5},"prefix_kv":{"bf16_bytes":6,"q2_bytes":16},)"
             R"("weights":{"q4_bytes":32,"q8_bytes":64}},"write":{"step_kv":{"q4_bytes":10}}})");
+}
+
+// Element i of a read of `bits` bits, by the definition of one code.
+int code_of(const bytes& delivered, std::size_t i, int bits) {
+  const int field = delivered[i * static_cast<std::size_t>(bits) / 8] >> i * static_cast<std::size_t>(bits) % 8;
+  const int code = field & ((1 << bits) - 1);
+  return code >= 1 << (bits - 1) ? code - (1 << bits) : code;
+}
+
+TEST(simple_memory, tagged_reads_deliver_converted_codes_and_leave_the_masters) {
+  constexpr std::uint64_t size = 4096;
+  bench b(small_config(size));
+  EXPECT_EQ(b.memory.views(), 128U);
+  const numerics::view fitted4{4, numerics::view_mode::fitted, 90, 3, 0};
+  const numerics::view fitted2{2, numerics::view_mode::fitted, 0, 0, 41};
+  ASSERT_TRUE(b.memory.set_view(1, fitted4));
+  ASSERT_TRUE(b.memory.set_view(128, fitted2));
+  EXPECT_FALSE(b.memory.set_view(0, fitted4));
+  EXPECT_FALSE(b.memory.set_view(129, fitted4));
+  EXPECT_FALSE(b.memory.set_view(2, {8, numerics::view_mode::round}));
+  const std::uint32_t seed = 20;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (std::uint64_t i = 0; i < size; ++i) b.memory.data()[i] = static_cast<std::uint8_t>(random());
+  const bytes masters(b.memory.data(), b.memory.data() + size);
+  for (int step = 0; step < 2000; ++step) {
+    const int bits = random() % 2 == 0 ? 4 : 2;
+    const bool fitted = random() % 2 == 0;
+    const auto elements = static_cast<std::uint32_t>(1 + random() % 300);
+    const std::uint64_t address = random() % (size - elements + 1);
+    const auto number = static_cast<std::uint16_t>(!fitted ? 0 : bits == 4 ? 1 : 128);
+    access_tag tag(bits == 4 ? gen::precision::q4 : gen::precision::q2, gen::purpose::weights, elements, number);
+    bytes data((elements * static_cast<std::uint32_t>(bits) + 7) / 8, 0xee);
+    const auto result = b.initiator.read(address, data, {.tag = &tag});
+    ASSERT_EQ(result.status, tlm::TLM_OK_RESPONSE);
+    EXPECT_FALSE(result.dmi_hint) << "DMI would not convert";
+    for (std::uint32_t i = 0; i < elements; ++i) {
+      const auto q = static_cast<std::int8_t>(masters[address + i]);
+      const int expected = fitted ? numerics::convert(bits == 4 ? fitted4 : fitted2, q) : q >> (8 - bits);
+      ASSERT_EQ(code_of(data, i, bits), expected) << "step " << step << " element " << i << " of " << elements;
+    }
+    const std::uint32_t rest = elements * static_cast<std::uint32_t>(bits) % 8;
+    ASSERT_TRUE(rest == 0 || data.back() >> rest == 0) << "bits behind the last element";
+  }
+  EXPECT_EQ(bytes(b.memory.data(), b.memory.data() + size), masters);
+}
+
+TEST(simple_memory, a_converted_read_takes_the_time_of_what_is_delivered) {
+  bench b(small_config());
+  access_tag q4(gen::precision::q4, gen::purpose::weights, 0), q2(gen::precision::q2, gen::purpose::weights, 12),
+      q0(gen::precision::q0, gen::purpose::weights, 64);
+  bytes six(6), three(3);
+  EXPECT_EQ(b.initiator.read(0, six, {.tag = &q4}).delay, ns(42));
+  EXPECT_EQ(b.initiator.read(0, three, {.tag = &q2}).delay, ns(43));
+  EXPECT_EQ(b.figures.count_of("dram.accesses"), 2U);
+  const double spent = b.figures.gauge_of("dram.energy.total_pj_modelled");
+  EXPECT_EQ(spent, (12 + 12) * 8 * 2.0 + (12 * 4 + 12 * 2) * 0.5);
+  bytes untouched(1, 0x5a);
+  EXPECT_EQ(b.initiator.read(0, untouched, {.delay = ns(5), .tag = &q0}).delay, ns(5));
+  EXPECT_EQ(untouched, bytes(1, 0x5a));
+  EXPECT_EQ(b.figures.count_of("dram.bytes_read"), 9U);
+  EXPECT_EQ(b.figures.gauge_of("dram.energy.total_pj_modelled"), spent);
+}
+
+TEST(simple_memory, refuses_converted_reads_that_fit_nothing) {
+  bench b(small_config());
+  ASSERT_TRUE(b.memory.set_view(7, {4, numerics::view_mode::round}));
+  struct row {
+    const char* what;
+    std::uint64_t address;
+    std::size_t length;
+    access_tag tag;
+    access_options options;
+    tlm::tlm_response_status expected;
+  };
+  using gen::precision;
+  using gen::purpose;
+  access_tag q4(precision::q4, purpose::weights, 8), q2(precision::q2, purpose::weights, 8);
+  const row rows[] = {
+      {"too long", 0, 5, q4, {}, tlm::TLM_BURST_ERROR_RESPONSE},
+      {"too short", 0, 3, q4, {}, tlm::TLM_BURST_ERROR_RESPONSE},
+      {"q2 of q4's length", 0, 4, q2, {}, tlm::TLM_BURST_ERROR_RESPONSE},
+      {"streaming", 0, 4, q4, {.streaming_width = 2}, tlm::TLM_BURST_ERROR_RESPONSE},
+      {"enables", 0, 4, q4, {.enables = {0xff}}, tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE},
+      {"unknown view", 0, 4, {precision::q4, purpose::weights, 8, 3}, {}, tlm::TLM_COMMAND_ERROR_RESPONSE},
+      {"view beyond the table", 0, 4, {precision::q4, purpose::weights, 8, 129}, {}, tlm::TLM_COMMAND_ERROR_RESPONSE},
+      {"view of q4", 0, 2, {precision::q2, purpose::weights, 8, 7}, {}, tlm::TLM_COMMAND_ERROR_RESPONSE},
+      {"elements past the end", 249, 4, q4, {}, tlm::TLM_ADDRESS_ERROR_RESPONSE},
+      {"far outside", ~std::uint64_t{0} - 3, 4, q4, {}, tlm::TLM_ADDRESS_ERROR_RESPONSE},
+  };
+  for (const row& r : rows) {
+    SCOPED_TRACE(r.what);
+    bytes data(r.length, 0x5a);
+    access_options options = r.options;
+    options.delay = ns(7);
+    access_tag tag = r.tag;
+    options.tag = &tag;
+    const auto result = b.initiator.read(r.address, data, options);
+    EXPECT_EQ(result.status, r.expected);
+    EXPECT_EQ(result.delay, ns(7));
+    EXPECT_EQ(data, bytes(r.length, 0x5a));
+  }
+  EXPECT_EQ(b.figures.count_of("dram.accesses"), 0U);
+  bytes four(4);
+  EXPECT_EQ(b.initiator.read(248, four, {.tag = &q4}).status, tlm::TLM_OK_RESPONSE) << "the last elements";
+  bytes eight(8, 3);
+  EXPECT_EQ(b.initiator.access(tlm::TLM_WRITE_COMMAND, 248, eight, {.tag = &q4}).status, tlm::TLM_OK_RESPONSE)
+      << "a write stores plain bytes whatever its tag";
+  EXPECT_EQ(bytes(b.memory.data() + 248, b.memory.data() + 256), eight);
 }
 
 TEST(simple_memory, a_large_memory_takes_host_pages_only_where_touched) {

@@ -62,7 +62,7 @@ inline gen::vector_descriptor vector(gen::vector_function function, std::uint32_
                                      placed s0, placed s1, placed d) {
   gen::vector_descriptor v;
   v.header.op = gen::opcode::vector;
-  v.header.function = function;
+  v.header.function = static_cast<std::uint8_t>(function);
   v.rows = rows;
   v.columns = columns;
   v.s0 = s0.address;

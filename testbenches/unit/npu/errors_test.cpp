@@ -75,7 +75,7 @@ TEST(errors, a_bad_descriptor_stops_its_queue_and_not_the_other) {
 TEST(errors, every_code_a_descriptor_can_cause) {
   npu_bench b;
   gen::vector_descriptor opcode = add(0);
-  opcode.header.op = static_cast<gen::opcode>(9);
+  opcode.header.op = static_cast<gen::opcode>(10);
   gen::dma_descriptor outside = load(data, 0xfff0, 32);
   struct row {
     descriptor_view bad;

@@ -3,133 +3,105 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
+#include <ostream>
 #include <random>
-#include <stdexcept>
 #include <vector>
 
 #include "testbenches/unit/npu/descriptors.h"
+#include "testbenches/unit/npu/pad.h"
 #include "tlm/array/model_array.h"
-#include "tlm/npu/descriptor_check.h"
 #include "tlm/npu/execute_gemm.h"
 #include "tlm/npu/execute_sample.h"
 #include "tlm/npu/execute_vector.h"
-#include "tlm/npu/operands.h"
+#include "tlm/numerics/converter.h"
 
 namespace dvp::npu {
 namespace {
 
 using namespace test;
 
-constexpr std::uint32_t scratchpad_bytes = 0x10000;
+constexpr gen::precision q8 = gen::precision::q8;
+constexpr gen::precision q4 = gen::precision::q4;
+constexpr gen::precision q2 = gen::precision::q2;
+constexpr gen::precision bf16 = gen::precision::bf16;
+namespace mode = gen::gemm_mode;
 
-float from_half_up(std::uint16_t bf16) {
-  return std::bit_cast<float>(std::uint32_t{bf16} << 16);
-}
-
-std::uint16_t nearest_bf16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t low = bits & 0xffff;
-  const bool up = low > 0x8000 || (low == 0x8000 && (bits >> 16 & 1) != 0);
-  return static_cast<std::uint16_t>((bits >> 16) + (up ? 1 : 0));
-}
-
-// Binary16, normal numbers: fraction 10 bits, exponent offset 15.
-float from_half(std::uint16_t code) {
-  const float fraction = 1.0F + static_cast<float>(code & 0x3ff) / 1024.0F;
-  return std::ldexp((code & 0x8000) != 0 ? -fraction : fraction, (code >> 10 & 31) - 15);
-}
-
-// A scratchpad of random moderate floats, with typed access by byte address.
-struct pad {
-  std::vector<std::uint64_t> words = std::vector<std::uint64_t>(scratchpad_bytes / 8);
-  std::mt19937 random{99};
-
-  pad() {
-    std::normal_distribution<float> normal;
-    for (std::uint32_t a = 0; a < scratchpad_bytes; a += 4) put<float>(a, normal(random));
-  }
-  std::span<std::byte> bytes() { return std::as_writable_bytes(std::span(words)); }
-  template <typename T>
-  T get(std::size_t address) {
-    T value;
-    std::memcpy(&value, bytes().data() + address, sizeof value);
-    return value;
-  }
-  template <typename T>
-  void put(std::size_t address, T value) {
-    std::memcpy(bytes().data() + address, &value, sizeof value);
-  }
-  // Halves between 2^-7 and 2^8 in magnitude.
-  void fill_halves(std::uint32_t address, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-      put<std::uint16_t>(address + 2 * i, static_cast<std::uint16_t>((random() & 0x83ff) | (8 + random() % 15) << 10));
-    }
-  }
-  void fill_bf16(std::uint32_t address, std::uint32_t count) {
-    std::normal_distribution<float> normal;
-    for (std::uint32_t i = 0; i < count; ++i) put<std::uint16_t>(address + 2 * i, nearest_bf16(normal(random)));
-  }
+struct product_case {
+  gen::precision format;
+  gemm_shape shape;
+  bool accumulate = false;
+  std::uint8_t modes = 0;
 };
 
-// Every byte outside the written operands of d is as in `before`.
-void expect_rest_untouched(pad& before, pad& after, const descriptor_view& d) {
-  std::vector<bool> owned(scratchpad_bytes, false);
-  for (const operand& item : operands_of(d)) {
-    for (std::uint64_t r = 0; item.written && r < item.rows; ++r) {
-      for (std::uint64_t b = 0; b < item.row_bytes; ++b) owned[item.address + r * item.stride + b] = true;
-    }
-  }
-  for (std::uint32_t a = 0; a < scratchpad_bytes; ++a) {
-    if (owned[a]) continue;
-    ASSERT_EQ(after.bytes()[a], before.bytes()[a]) << "byte " << a;
-  }
+std::ostream& operator<<(std::ostream& out, const product_case& c) {
+  return out << gen::name_of(c.format) << " tokens " << c.shape.tokens << " vectors " << c.shape.vectors
+             << " reduction " << c.shape.reduction << " group " << c.shape.group << " accumulate " << c.accumulate
+             << " modes " << int{c.modes};
 }
 
-void expect_valid(const descriptor_view& d) {
-  ASSERT_EQ(check(d, 0, {scratchpad_bytes, 512}), gen::npu::error_code::none);
+std::uint32_t bits_of(gen::precision format) {
+  return format == bf16 ? 16 : format == q8 ? 8 : format == q4 ? 4 : 2;
 }
 
-class gemm_shapes : public testing::TestWithParam<std::tuple<gen::precision, gemm_shape, bool>> {};
+// Element k of the streamed vector at `address`, bit after bit.
+float streamed(pad& memory, std::uint32_t address, std::uint32_t k, gen::precision format, bool half_step) {
+  if (format == bf16) return from_half_up(memory.get<std::uint16_t>(address + 2 * k));
+  const std::uint32_t bits = bits_of(format);
+  int code = 0;
+  for (std::uint32_t b = 0; b < bits; ++b) {
+    const std::uint32_t at = k * bits + b;
+    const int bit = memory.get<std::uint8_t>(address + at / 8) >> at % 8 & 1;
+    code += (b + 1 == bits ? -bit : bit) << b;
+  }
+  if (!half_step) return static_cast<float>(code);
+  return static_cast<float>(format == q4 ? 16 * code + 8 : 64 * code + 32);
+}
+
+class gemm_shapes : public testing::TestWithParam<product_case> {};
 
 TEST_P(gemm_shapes, match_plain_loops) {
-  const auto [format, shape, accumulate] = GetParam();
-  const bool q8 = format == gen::precision::q8;
-  const std::uint32_t x_stride = 2 * shape.reduction + 6;
-  const std::uint32_t w_stride = (q8 ? 1 : 2) * shape.reduction + 10;
+  const auto [format, shape, accumulate, modes] = GetParam();
+  const bool scaled = format != bf16 && (modes & mode::unscaled) == 0;
+  const bool turned_x = (modes & mode::transposed_x) != 0;
+  const bool turned_out = (modes & mode::transposed_out) != 0;
+  const std::uint32_t x_stride = 2 * (turned_x ? shape.tokens : shape.reduction) + 6;
+  const std::uint32_t w_stride = (bits_of(format) * shape.reduction + 7) / 8 + (format == bf16 ? 10 : 3);
   const std::uint32_t groups = shape.reduction / shape.group;
-  const gen::gemm_descriptor d = with(gemm(format, shape, {0x2, x_stride}, {0x4002, w_stride}, {0x8002, 2 * groups + 2},
-                                           {0xa004, 4 * shape.vectors + 12}),
-                                      accumulate ? gen::descriptor_flag::accumulate : std::uint8_t{0});
+  gen::gemm_descriptor d = with(gemm(format, shape, {0x2, x_stride}, {0x4002, w_stride}, {0x8002, 2 * groups + 2},
+                                     {0xa004, 4 * (turned_out ? shape.tokens : shape.vectors) + 12}),
+                                accumulate ? gen::descriptor_flag::accumulate : std::uint8_t{0});
+  d.header.function = modes;
   expect_valid(descriptor_view(d));
   pad memory;
   memory.fill_bf16(0, 0x2000);
   memory.fill_halves(0x8002, 0xfff);
-  if (!q8) memory.fill_bf16(0x4002, 0x1fff);
+  if (format == bf16) memory.fill_bf16(0x4002, 0x1fff);
   pad before = memory;
-  array::model_array seat({8, 4});
+  const array::array_shape shape_of_array{.rows = 8, .columns = 4, .packing = true};
+  array::model_array seat(shape_of_array);
   gemm_executor executor(seat, 4);
   const std::uint64_t cycles = executor.run(d, memory.bytes());
 
+  // Two q4 or four q2 vectors share a beat.
+  const std::uint32_t together = format == q4 ? 2 : format == q2 ? 4 : 1;
   const std::uint32_t tiles = (shape.tokens + 3) / 4;
   EXPECT_EQ(executor.jobs(), tiles);
-  EXPECT_EQ(cycles, tiles * array::job_cycles({8, 4}, shape.vectors, shape.reduction, shape.group));
+  EXPECT_EQ(cycles, tiles * array::job_cycles(shape_of_array, (shape.vectors + together - 1) / together,
+                                              shape.reduction, shape.group));
   for (std::uint32_t t = 0; t < shape.tokens; ++t) {
     for (std::uint32_t v = 0; v < shape.vectors; ++v) {
-      const std::uint32_t out = d.out + t * d.out_stride + 4 * v;
+      const std::uint32_t out = d.out + (turned_out ? v * d.out_stride + 4 * t : t * d.out_stride + 4 * v);
       float sum = accumulate ? before.get<float>(out) : 0.0F;
       for (std::uint32_t g = 0; g < groups; ++g) {
-        float chain = q8 ? 0.0F : sum;
+        float chain = scaled ? 0.0F : sum;
         for (std::uint32_t k = g * shape.group; k < (g + 1) * shape.group; ++k) {
-          const float x = from_half_up(before.get<std::uint16_t>(d.x + t * x_stride + 2 * k));
-          const float w = q8 ? static_cast<float>(before.get<std::int8_t>(d.w + v * w_stride + k))
-                             : from_half_up(before.get<std::uint16_t>(d.w + v * w_stride + 2 * k));
-          chain = chain + w * x;
+          const std::uint32_t at = d.x + (turned_x ? k * x_stride + 2 * t : t * x_stride + 2 * k);
+          chain = chain + streamed(before, d.w + v * w_stride, k, format, (modes & mode::half_step) != 0) *
+                              from_half_up(before.get<std::uint16_t>(at));
         }
-        const float scale = q8 ? from_half(before.get<std::uint16_t>(d.scales + v * d.scale_stride + 2 * g)) : 0.0F;
-        sum = q8 ? sum + scale * chain : chain;
+        const float scale = scaled ? from_half(before.get<std::uint16_t>(d.scales + v * d.scale_stride + 2 * g)) : 0.0F;
+        sum = scaled ? sum + scale * chain : chain;
       }
       ASSERT_EQ(memory.get<float>(out), sum) << "token " << t << " vector " << v;
     }
@@ -137,17 +109,76 @@ TEST_P(gemm_shapes, match_plain_loops) {
   expect_rest_untouched(before, memory, descriptor_view(d));
 }
 
-constexpr gen::precision q8 = gen::precision::q8;
-constexpr gen::precision bf16 = gen::precision::bf16;
+INSTANTIATE_TEST_SUITE_P(tiles, gemm_shapes,
+                         testing::Values(product_case{q8, {4, 16, 64, 32}}, product_case{q8, {4, 16, 64, 32}, true},
+                                         product_case{q8, {1, 1, 1, 1}}, product_case{q8, {5, 7, 96, 32}},
+                                         product_case{q8, {11, 33, 60, 12}, true}, product_case{q8, {2, 100, 24, 24}},
+                                         product_case{bf16, {4, 16, 64, 64}}, product_case{bf16, {4, 16, 64, 64}, true},
+                                         product_case{bf16, {1, 1, 1, 1}, true},
+                                         product_case{bf16, {9, 31, 77, 77}, true},
+                                         product_case{bf16, {3, 50, 13, 13}}));
+
 INSTANTIATE_TEST_SUITE_P(
-    tiles, gemm_shapes,
-    testing::Values(std::tuple(q8, gemm_shape{4, 16, 64, 32}, false), std::tuple(q8, gemm_shape{4, 16, 64, 32}, true),
-                    std::tuple(q8, gemm_shape{1, 1, 1, 1}, false), std::tuple(q8, gemm_shape{5, 7, 96, 32}, false),
-                    std::tuple(q8, gemm_shape{11, 33, 60, 12}, true), std::tuple(q8, gemm_shape{2, 100, 24, 24}, false),
-                    std::tuple(bf16, gemm_shape{4, 16, 64, 64}, false),
-                    std::tuple(bf16, gemm_shape{4, 16, 64, 64}, true), std::tuple(bf16, gemm_shape{1, 1, 1, 1}, true),
-                    std::tuple(bf16, gemm_shape{9, 31, 77, 77}, true),
-                    std::tuple(bf16, gemm_shape{3, 50, 13, 13}, false)));
+    modes, gemm_shapes,
+    testing::Values(product_case{q4, {5, 7, 96, 32}}, product_case{q4, {5, 7, 63, 21}, true, mode::half_step},
+                    product_case{q2, {6, 9, 64, 32}, false, mode::half_step}, product_case{q2, {3, 5, 35, 7}, true},
+                    product_case{q8, {5, 7, 96, 96}, true, mode::unscaled},
+                    product_case{q4, {9, 10, 45, 45}, true, mode::unscaled | mode::half_step},
+                    product_case{q2, {9, 11, 33, 33}, false, mode::unscaled | mode::half_step},
+                    product_case{q2, {1, 1, 1, 1}, true, mode::unscaled},
+                    product_case{bf16, {9, 6, 31, 31}, true, mode::transposed_x},
+                    product_case{q8, {10, 7, 64, 32}, true, mode::transposed_out},
+                    product_case{q8, {6, 9, 64, 32}, false, mode::transposed_x | mode::transposed_out},
+                    product_case{q4,
+                                 {11, 14, 39, 39},
+                                 true,
+                                 mode::unscaled | mode::half_step | mode::transposed_x | mode::transposed_out},
+                    product_case{q2, {7, 13, 48, 16}, true, mode::transposed_x | mode::transposed_out}));
+
+// What the memory delivers for 8-bit codes, multiplied as the views say, is within the reach of a double's loop over
+// the codes' narrowed values; how far those are from the codes is the view's business.
+TEST(gemm_executor, narrow_codes_as_the_memory_converts_them_give_the_product_of_their_values) {
+  constexpr std::uint32_t tokens = 5, vectors = 12, reduction = 128, group = 32;
+  std::mt19937 random(5);
+  for (const std::uint8_t bits : {std::uint8_t{4}, std::uint8_t{2}}) {
+    for (const bool fitted : {false, true}) {
+      SCOPED_TRACE(testing::Message() << int{bits} << " bits, fitted " << fitted);
+      const numerics::view view{bits, fitted ? numerics::view_mode::fitted : numerics::view_mode::midpoint, 96, 4, 40};
+      const numerics::converter converter(view);
+      const std::uint32_t row_bytes = reduction * bits / 8;
+      pad memory;
+      memory.fill_bf16(0, tokens * reduction);
+      memory.fill_halves(0x8000, vectors * (reduction / group));
+      std::vector<std::int8_t> codes(vectors * reduction);
+      for (auto& q : codes) q = static_cast<std::int8_t>(random());
+      converter.convert_all(std::as_bytes(std::span(codes)), memory.bytes().subspan(0x4000, vectors * row_bytes));
+      gen::gemm_descriptor d = gemm(bits == 4 ? q4 : q2, {tokens, vectors, reduction, group}, {0, 2 * reduction},
+                                    {0x4000, row_bytes}, {0x8000, 2 * (reduction / group)}, {0xa000, 4 * vectors});
+      d.header.function = fitted ? std::uint8_t{0} : std::uint8_t{mode::half_step};
+      expect_valid(descriptor_view(d));
+      array::model_array seat({8, 4});
+      gemm_executor(seat, 4).run(d, memory.bytes());
+      for (std::uint32_t t = 0; t < tokens; ++t) {
+        for (std::uint32_t v = 0; v < vectors; ++v) {
+          double sum = 0, magnitude = 0;
+          for (std::uint32_t k = 0; k < reduction; ++k) {
+            const int q = codes[v * reduction + k];
+            // Midpoint: the middle of the 16 or 64 codes that share the upper bits. Fitted: see converter.h.
+            const int step = bits == 4 ? 16 : 64;
+            double value = std::floor(static_cast<double>(q) / step) * step + step / 2;
+            if (fitted && bits == 4) value = std::clamp(std::nearbyint(std::clamp(q, -96, 96) / 16.0), -8.0, 7.0);
+            if (fitted && bits == 2) value = q > 40 ? 1 : q < -40 ? -1 : 0;
+            const double scale = from_half(memory.get<std::uint16_t>(d.scales + v * d.scale_stride + k / group * 2));
+            const double term = scale * value * from_half_up(memory.get<std::uint16_t>(t * 2 * reduction + 2 * k));
+            sum += term;
+            magnitude += std::abs(term);
+          }
+          ASSERT_NEAR(memory.get<float>(d.out + t * d.out_stride + 4 * v), sum, magnitude * 0x1p-18);
+        }
+      }
+    }
+  }
+}
 
 TEST(gemm_executor, buffers_of_a_large_shape_do_not_leak_into_a_small_one) {
   array::model_array seat({8, 4});
@@ -183,9 +214,9 @@ void expect_vector(const gen::vector_descriptor& d, pad& memory, double toleranc
   expect_valid(descriptor_view(d));
   pad before = memory;
   execute_vector(d, memory.bytes());
-  const bool wide = d.header.function == gen::vector_function::dequantise ||
-                    d.header.function == gen::vector_function::add ||
-                    d.header.function == gen::vector_function::add_row;
+  const auto function = static_cast<gen::vector_function>(d.header.function);
+  const bool wide = function == gen::vector_function::dequantise || function == gen::vector_function::add ||
+                    function == gen::vector_function::add_row;
   const elements source{before, d};
   for (std::uint32_t r = 0; r < d.rows; ++r) {
     for (std::uint32_t c = 0; c < d.columns; ++c) {

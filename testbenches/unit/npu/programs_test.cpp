@@ -60,15 +60,16 @@ std::uint16_t to_bf16(float value) {
 
 void interpret_vector(images& m, const gen::vector_descriptor& d) {
   const std::vector<std::byte> before = m.pad;
+  const auto function = static_cast<gen::vector_function>(d.header.function);
   for (std::uint32_t r = 0; r < d.rows; ++r) {
     for (std::uint32_t c = 0; c < d.columns; ++c) {
       const float s0 = at<float>(before, d.s0 + r * d.s0_stride + 4 * c);
-      if (d.header.function == gen::vector_function::to_bf16) {
+      if (function == gen::vector_function::to_bf16) {
         put(m.pad, d.d + r * d.d_stride + 2 * c, to_bf16(s0));
-      } else if (d.header.function == gen::vector_function::transpose_to_bf16) {
+      } else if (function == gen::vector_function::transpose_to_bf16) {
         put(m.pad, d.d + c * d.d_stride + 2 * r, to_bf16(s0));
       } else {
-        const std::uint32_t row = d.header.function == gen::vector_function::add_row ? 0 : r;
+        const std::uint32_t row = function == gen::vector_function::add_row ? 0 : r;
         put(m.pad, d.d + r * d.d_stride + 4 * c, one_nan(s0 + at<float>(before, d.s1 + row * d.s1_stride + 4 * c)));
       }
     }

@@ -1,10 +1,12 @@
 #include "testbenches/unit/numerics/fingerprint.h"
 
 #include <bit>
+#include <cstddef>
 #include <initializer_list>
 
 #include "tlm/numerics/accumulate.h"
 #include "tlm/numerics/chain_products.h"
+#include "tlm/numerics/compressed_rows.h"
 #include "tlm/numerics/rotary.h"
 #include "tlm/numerics/rows.h"
 #include "tlm/numerics/sampling.h"
@@ -150,6 +152,50 @@ std::uint64_t of_chains() {
   return h.value();
 }
 
+std::uint64_t of_compressed() {
+  constexpr std::uint32_t rank = 3;
+  hash h;
+  generator g;
+  float a[n], b[n], x[n], most[n] = {};
+  std::uint16_t p[n], q[n], basis[rank * n], d16[n];
+  std::byte packed[n], turned[2 * n];
+  std::int8_t codes[n];
+  for (std::uint32_t round = 0; round < 100; ++round) {
+    const std::uint32_t special_one_in = round % 2 ? 2048 : 0xffff'ffff;
+    for (float& v : a) v = g.value(special_one_in);
+    for (float& v : b) v = g.value(special_one_in);
+    for (std::uint16_t& v : p) v = g.bf16();
+    for (std::uint16_t& v : q) v = g.bf16();
+    for (std::uint16_t& v : basis) v = g.bf16();
+    for (std::byte& v : packed) v = static_cast<std::byte>(g.word());
+    h.take(encode_row(a, round % 3 ? b : nullptr, codes, n));
+    for (const std::int8_t c : codes) h.take(static_cast<std::uint32_t>(c));
+    const squares sums = difference_row(p, q, d16, n);
+    h.take(d16, n);
+    h.take(sums.moved);
+    h.take(sums.anchored);
+    maximum_row(a, most, n);
+    h.take(most, n);
+    scale_columns_row(p, q, d16, n);
+    h.take(d16, n);
+    h.take(absolute_sum(p, n));
+    const std::uint32_t precision = round % 3 == 0 ? 8 : round % 3 == 1 ? 4 : 2;
+    expand_codes(packed, precision, round % 2 != 0, b, n);
+    low_rank_row(p, basis, round % (rank + 1), 0.01f, round % 5 ? b : nullptr, x, n);
+    h.take(x, n);
+    const channel_update mode{.add_state = round % 2 != 0, .fresh = round % 4 == 2};
+    update_row(mode, a, x, p, q, 0.3f, d16, n);
+    h.take(p, n);
+    h.take(q, n);
+    h.take(d16, n);
+    transpose_codes(packed, 10, 16, 10, precision, turned, 16);
+    for (std::uint32_t c = 0; c < 10; ++c) {
+      for (std::uint32_t i = 0; i < 2 * precision; ++i) h.take(std::to_integer<std::uint32_t>(turned[16 * c + i]));
+    }
+  }
+  return h.value();
+}
+
 }  // namespace
 
 std::uint64_t fingerprint(part which) {
@@ -164,6 +210,8 @@ std::uint64_t fingerprint(part which) {
       return of_sampling();
     case part::chains:
       return of_chains();
+    case part::compressed:
+      return of_compressed();
   }
   return 0;
 }

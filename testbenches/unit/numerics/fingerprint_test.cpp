@@ -22,6 +22,9 @@ TEST(fingerprint, sampling) {
 TEST(fingerprint, chains) {
   EXPECT_EQ(fingerprint(part::chains), 0x323a'cf1e'0357'9d1du);
 }
+TEST(fingerprint, compressed) {
+  EXPECT_EQ(fingerprint(part::compressed), 0x28f2'd1da'd358'ed3au);
+}
 
 }  // namespace
 }  // namespace dvp::numerics::test

@@ -135,6 +135,38 @@ TEST(config, every_shipped_one_loads_and_those_of_devices_give_every_reason) {
   EXPECT_EQ(load_config("jetson", {}).memory.peak_bytes_per_second, 51'200'000'000U);
 }
 
+TEST(config, the_four_configurations_of_a_class_differ_in_memory_and_compression_alone) {
+  for (const std::string chip : {"small-nano", "small-nx"}) {
+    const auto load = [&](const char* name) { return load_config(chip + "/" + name, {}); };
+    const platform_config baseline = load("baseline"), compression = load("compression"), wifiv = load("wifiv"),
+                          full = load("full");
+    const std::uint64_t plain = chip == "small-nano" ? 12'800'000'000U : 25'600'000'000U;
+    EXPECT_EQ(baseline.memory.peak_bytes_per_second, plain);
+    EXPECT_EQ(wifiv.memory.peak_bytes_per_second, 4 * plain);
+    ordered_json described = baseline.source;
+    for (const char* about : {"$schema", "name", "description", "why"}) described.erase(about);
+    EXPECT_EQ(without_reason(described, baseline.source["why"], ""), std::vector<std::string>{});
+
+    const auto stripped = [](const platform_config& config, bool memory, bool compressed) {
+      ordered_json rest = config.source;
+      for (const char* about : {"name", "description", "why"}) rest.erase(about);
+      if (memory) rest.erase("memory");
+      if (compressed) rest["decode"].erase("compression");
+      return rest;
+    };
+    EXPECT_EQ(stripped(baseline, true, false), stripped(wifiv, true, false));
+    EXPECT_EQ(stripped(compression, true, false), stripped(full, true, false));
+    EXPECT_EQ(stripped(baseline, false, true), stripped(compression, false, true));
+    EXPECT_EQ(stripped(wifiv, false, true), stripped(full, false, true));
+    EXPECT_EQ(compression.source["decode"]["compression"]["kv"], "brq");
+    EXPECT_EQ(compression.source["decode"]["compression"]["ffn"], "dat");
+    EXPECT_EQ(baseline.source["decode"]["compression"]["kv"], "q8");
+    EXPECT_EQ(baseline.source["decode"]["compression"]["ffn"], "whole");
+    EXPECT_EQ(baseline.source["memory"]["config"]["tagged"]["core_feed"], 1);
+    EXPECT_EQ(wifiv.source["memory"]["config"]["tagged"]["core_feed"], 4);
+  }
+}
+
 TEST(config, native_harts_streams_and_costs_are_what_the_file_says) {
   const auto config = load_config(
       "fixed", {"cpu.harts=3", "cpu.stream.burst_bytes=64", "cpu.stream.outstanding=5", "cpu.work_cycles.mac=0.125"});

@@ -22,8 +22,13 @@ double bytes_moved(const ordered_json& dram) {
   return bytes;
 }
 
-// energy: which figure of the run's energies, one that every run has.
-ordered_json figures_of(const ordered_json& total, const char* energy) {
+// How far the energies of all points can be compared.
+struct comparable_energy {
+  const char* dram;  // which figure of the DRAM every run has
+  bool system;       // whether the energies of whole systems have the same in them
+};
+
+ordered_json figures_of(const ordered_json& total, const comparable_energy& energy) {
   const double prompts = total["prompts"];
   const auto per_answer = [&](double value) { return ratio(value, prompts); };
   ordered_json json;
@@ -32,7 +37,14 @@ ordered_json figures_of(const ordered_json& total, const char* energy) {
   json["forwards"] = per_answer(total["forwards"]);
   json["tokens_per_forward"] = total["tokens_per_forward"];
   json["energy_uj"] = {
-      {"value", per_answer(total["energy"][energy]["value"]) * 1e-6}, {"kind", "modelled"}, {"what", energy}};
+      {"value", per_answer(total["energy"][energy.dram]["value"]) * 1e-6}, {"kind", "modelled"}, {"what", energy.dram}};
+  if (energy.system) {
+    const ordered_json& system = total["energy"]["system_pj"];
+    json["system_uj"] = {{"value", per_answer(system["value"]) * 1e-6}, {"kind", "modelled"}};
+    for (const auto& part : system["parts"].items()) {
+      json["system_uj"]["parts"][part.key()] = per_answer(part.value()) * 1e-6;
+    }
+  }
   json["dram_bytes"] = per_answer(bytes_moved(total["dram"]));
   json["array"] = {{"busy", total["array"]["busy"]}, {"utilisation", total["array"]["utilisation"]}};
   json["mapping_share"] = ratio(total["mapping"]["waited_us"], total["latency_us"]);
@@ -45,12 +57,16 @@ ordered_json figures_of(const ordered_json& total, const char* energy) {
   return json;
 }
 
-// The total of the DRAM where every memory tells it, else what moving the data took.
-const char* common_energy(const std::vector<point_result>& results) {
-  const bool all = std::all_of(results.begin(), results.end(), [](const point_result& r) {
-    return r.stats.is_null() || r.stats["total"]["energy"].contains("dram_total_pj");
-  });
-  return all ? "dram_total_pj" : "dram_movement_pj";
+// Of the DRAM its total where every memory tells it, else what moving the data took. Whole systems when all memories
+// tell the total or none does.
+comparable_energy comparable(const std::vector<point_result>& results) {
+  std::size_t runs = 0, totals = 0;
+  for (const auto& r : results) {
+    if (r.stats.is_null()) continue;
+    ++runs;
+    totals += r.stats["total"]["energy"].contains("dram_total_pj") ? 1 : 0;
+  }
+  return {totals == runs ? "dram_total_pj" : "dram_movement_pj", totals == runs || totals == 0};
 }
 
 }  // namespace
@@ -61,7 +77,7 @@ ordered_json make_comparison(const std::vector<compare_point>& points, const std
   comparison["version"] = version;
   comparison["points"] = ordered_json::array();
   ordered_json& list = comparison["points"];
-  const char* energy = common_energy(results);
+  const comparable_energy energy = comparable(results);
   for (std::size_t i = 0; i < points.size(); ++i) {
     ordered_json point;
     point["name"] = points[i].name;
@@ -81,6 +97,8 @@ ordered_json make_comparison(const std::vector<compare_point>& points, const std
     const ordered_json& figures = point["figures"];
     point["ratio"] = {{"latency", ratio(figures["latency_us"], first["latency_us"])},
                       {"energy", ratio(figures["energy_uj"]["value"], first["energy_uj"]["value"])}};
+    if (!figures.contains("system_uj")) continue;
+    point["ratio"]["system_energy"] = ratio(figures["system_uj"]["value"], first["system_uj"]["value"]);
   }
   return comparison;
 }

@@ -9,6 +9,7 @@
 #include "tlm/platform/files.h"
 #include "tlm/platform/latency_table.h"
 #include "tlm/platform/prompts.h"
+#include "tlm/platform/sidecar_choice.h"
 
 namespace dvp::platform {
 
@@ -70,9 +71,10 @@ std::string check(const std::vector<std::string>& arguments) {
   std::vector<std::string> overrides = options.overrides;
   if (options.seat) overrides.push_back(std::string("cpu.seat=") + name_of(*options.seat));
   platform_config config = load_config(options.config, overrides);
-  const loaded_model model(find_model(options.model).string(), options.context.value_or(loader::longest_context));
+  loaded_model model(find_model(options.model).string(), options.context.value_or(loader::longest_context));
   choose_decode(options, model, config.decode);
   read_latency_file(config, model);
+  load_sidecar(config, model);
   if (!options.prompt_file.empty()) read_prompts(options.prompt_file, options.limit);
   return config.name;
 }

@@ -37,7 +37,7 @@ std::string of(const ordered_json& part, const ordered_json& all) {
 }
 
 std::string ratio_of(const ordered_json& point, const char* which) {
-  if (!point.contains("ratio")) return {};
+  if (!point.contains("ratio") || !point["ratio"].contains(which)) return {};
   const double ratio = point["ratio"][which];
   return fixed(ratio, ratio < 0.1 ? 4 : 2);
 }
@@ -48,6 +48,12 @@ const std::vector<column>& columns() {
       {"ratio", [](const ordered_json& p) { return ratio_of(p, "latency"); }},
       {"energy uJ", [](const ordered_json& p) { return fixed(p["figures"]["energy_uj"]["value"], 2); }},
       {"ratio", [](const ordered_json& p) { return ratio_of(p, "energy"); }},
+      {"all uJ",
+       [](const ordered_json& p) {
+         if (!p["figures"].contains("system_uj")) return std::string();
+         return fixed(p["figures"]["system_uj"]["value"], 2);
+       }},
+      {"ratio", [](const ordered_json& p) { return ratio_of(p, "system_energy"); }},
       {"DRAM MB", [](const ordered_json& p) { return fixed(p["figures"]["dram_bytes"].get<double>() * 1e-6, 2); }},
       {"forwards", [](const ordered_json& p) { return fixed(p["figures"]["forwards"], 1); }},
       {"tokens/fwd", [](const ordered_json& p) { return fixed(p["figures"]["tokens_per_forward"], 2); }},
@@ -112,6 +118,7 @@ constexpr std::size_t longest_name = 48;
 // What the columns that are there mean and their titles do not say.
 std::string explain_columns(const std::vector<std::vector<std::string>>& rows) {
   const std::pair<const char*, const char*> notes[] = {
+      {"all uJ", "DRAM, NPU and CPU, modelled"},
       {"mapping", "share of the time in which the CPU waited for the NPU's address window"},
       {"drafts taken", "accepted/offered"},
       {"revised", "revisions that landed/that were begun"},

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tlm/loader/compression_sidecar.h"
 #include "tlm/loader/model_image.h"
 #include "tlm/loader/tokenizer.h"
 
@@ -90,6 +91,11 @@ outcome exercise(std::span<const std::byte> bytes) {
     try {
       use_tokenizer(file);
     } catch (const load_error&) {  // a model without a usable tokenizer may still have an image
+    }
+    try {
+      read_sidecar(file);
+      return outcome::read;
+    } catch (const load_error&) {  // nor is every file a sidecar
     }
     return make_image(file) ? outcome::imaged : outcome::read;
   } catch (const load_error& error) {
