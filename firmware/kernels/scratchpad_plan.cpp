@@ -161,7 +161,13 @@ bool try_plan(const config& model, const drivers::npu_limits& limits, const plan
       std::max<std::uint64_t>(2 * model.width,
                               request.anchored ? channel_bytes(model.width, request.correction_rank) : 0) +
       staging_gap;
-  return staging >= least && plan.score_rows(request.most_keys) >= 1;
+  // Probabilities of the compressed cache times scales, of 32 entries at least.
+  const std::uint64_t scaled =
+      request.store_entries == 0
+          ? 0
+          : std::uint64_t{2} * 32 *
+                std::min<std::uint64_t>(plan.score_rows(request.most_keys), rows * model.heads_per_kv());
+  return staging >= std::max(least, scaled) && plan.score_rows(request.most_keys) >= 1;
 }
 
 bool comfortable(const scratchpad_plan& plan, std::uint32_t keys) {

@@ -1,4 +1,5 @@
 """scripts/calibrate: same bytes again, the arithmetic against its definitions, and bad input."""
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,8 +15,9 @@ import calibration as cal  # noqa: E402
 import gguf_reader  # noqa: E402
 
 
-def run(*arguments):
-    return subprocess.run([str(CALIBRATE), *map(str, arguments)], capture_output=True, text=True, check=False)
+def run(*arguments, threads=2):
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
+    return subprocess.run([str(CALIBRATE), *map(str, arguments)], capture_output=True, text=True, check=False, env=environment)
 
 
 class Arithmetic(unittest.TestCase):
@@ -73,8 +75,8 @@ class Program(unittest.TestCase):
     def test_the_same_again_is_the_same_bytes_and_belongs_to_the_model(self):
         with tempfile.TemporaryDirectory() as folder:
             files = [pathlib.Path(folder) / name for name in ("a.gguf", "b.gguf")]
-            for file in files:
-                done = run("--samples", 8, "--rank", 2, "--out", file)
+            for threads, file in enumerate(files, 1):
+                done = run("--samples", 8, "--rank", 2, "--out", file, threads=threads)
                 self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(files[0].read_bytes(), files[1].read_bytes())
             metadata = gguf_reader.Reader(files[0].read_bytes()).metadata
