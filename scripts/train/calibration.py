@@ -1,8 +1,31 @@
 """The arithmetic of scripts/calibrate: GPTQ, narrow views of codes, corrections, and what the network sees while it decodes."""
 
+import json
+import pathlib
+
 import numpy as np
 
-VIEW_MODES = {"midpoint": 0, "fitted": 2}  # view_mode of gen/spec/blocks/converter.json
+SPEC = pathlib.Path(__file__).resolve().parents[2] / "gen/spec"
+
+
+def _spec(path):
+    return json.loads((SPEC / path).read_text())
+
+
+def constant(path, name):
+    """A constant of a format in gen/spec."""
+    return next(c["value"] for c in _spec(path)["constants"] if c["name"] == name)
+
+
+def _view_register():
+    """(first bit of every field, values of the modes) of the converter's view descriptor."""
+    block = _spec("blocks/converter.json")
+    fields = block["register_arrays"][0]["registers"][0]["fields"]
+    modes = next(e["values"] for e in block["enums"] if e["name"] == "view_mode")
+    return {f["name"]: int(f["bits"].split(":")[1]) for f in fields}, {m["name"]: m["value"] for m in modes}
+
+
+VIEW_FIELDS, VIEW_MODES = _view_register()
 
 
 def gptq(weight, moments, scale_of, damping=0.01):
@@ -64,7 +87,8 @@ def candidates(precision):
 
 
 def register_value(view):
-    return view["precision"] | VIEW_MODES[view["mode"]] << 4 | view["shift"] << 8 | view["clip"] << 16 | view["threshold"] << 24
+    fields = {**view, "mode": VIEW_MODES[view["mode"]]}
+    return sum(fields[name] << first for name, first in VIEW_FIELDS.items())
 
 
 def fit_scales(weight, values, importance, group):
