@@ -5,6 +5,7 @@
 #include "firmware/hal/hal.h"
 #include "firmware/kernels/layer.h"
 #include "firmware/kernels/narrow_correction.h"
+#include "firmware/kernels/precision_bits.h"
 
 namespace dvp::kernels {
 namespace {
@@ -40,14 +41,6 @@ struct channel_piece {
   narrow_correction* correction = nullptr;  // of down
   std::uint32_t down_factors = 0;
 };
-
-std::uint32_t code_bits(precision p) {
-  return p == precision::q8 ? 8 : p == precision::q4 ? 4 : 2;
-}
-
-std::uint32_t packed_bytes(precision p, std::uint32_t codes) {
-  return (codes * code_bits(p) + 7) / 8;
-}
 
 // One layer. Each piece is fetched, and its part of down turned, while the one before is in the array; the array goes
 // on with its gate and up while the vector unit updates the one before. Pieces alternate between low and high regions,

@@ -1,6 +1,7 @@
 #include "firmware/kernels/command_stream.h"
 
 #include "firmware/kernels/model.h"
+#include "firmware/kernels/precision_bits.h"
 
 namespace dvp::kernels {
 namespace {
@@ -12,28 +13,6 @@ constexpr bool reads = false;
 constexpr bool writes = true;
 
 constexpr std::uint32_t index_bytes = 4;
-
-// Bits of a streamed or stored element; 0: there is none.
-std::uint32_t element_bits(gen::precision precision) {
-  switch (precision) {
-    case gen::precision::bf16:
-      return 16;
-    case gen::precision::q8:
-    case gen::precision::raw:
-      return 8;
-    case gen::precision::q4:
-      return 4;
-    case gen::precision::q2:
-      return 2;
-    case gen::precision::q0:
-      break;
-  }
-  return 0;
-}
-
-std::uint32_t packed_bytes(gen::precision precision, std::uint32_t elements) {
-  return (elements * element_bits(precision) + 7) / 8;
-}
 
 // Stored bytes behind so many that arrive.
 std::uint64_t stored_bytes(gen::precision precision, std::uint64_t delivered) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "firmware/kernels/precision_bits.h"
 #include "firmware/kernels/projection.h"
 
 namespace dvp::kernels {
@@ -10,10 +11,6 @@ namespace {
 using gen::operator_label;
 using gen::precision;
 using gen::vector_function;
-
-constexpr std::uint32_t bits_of(precision tier) {
-  return tier == precision::q8 ? 8 : tier == precision::q4 ? 4 : tier == precision::q2 ? 2 : 0;
-}
 
 constexpr bool is_narrow(precision tier) {
   return tier == precision::q4 || tier == precision::q2;
@@ -44,7 +41,7 @@ void compressed_prefix::for_segments(Work&& work) const {
 
 // Of all heads' codes of an entry, as they arrive.
 std::uint32_t compressed_prefix::row_bytes(const kv_segment& segment) const {
-  return model_.kv_width() * bits_of(segment.tier) / 8;
+  return model_.kv_width() * element_bits(segment.tier) / 8;
 }
 
 matrix compressed_prefix::head_codes(kv_half half, const place& at, std::uint32_t kv_head) const {
@@ -61,7 +58,7 @@ matrix compressed_prefix::keys(std::uint32_t kv_head) const {
 
 // A head's value codes of a segment, feature by feature; segments lie one behind the other, each from a whole word on.
 matrix compressed_prefix::turned_codes(const place& at, std::uint32_t kv_head) const {
-  const std::uint32_t row = (at.segment.count * bits_of(at.segment.tier) + 7) / 8;
+  const std::uint32_t row = packed_bytes(at.segment.tier, at.segment.count);
   return {state_.plan.kv_turned.address + (kv_head * turned_entries(store_.capacity) + at.turned) * model_.head_length,
           row};
 }
@@ -319,7 +316,7 @@ void compressed_prefix::mix_residuals(const place& at, const matrix& probabiliti
                             .reduction = count,
                             .group = count,
                             .x = scaled,
-                            .w = codes.from(0, done * bits_of(at.segment.tier) / 8),
+                            .w = codes.from(0, done * element_bits(at.segment.tier) / 8),
                             .scales = {},
                             .out = out,
                             .accumulate = accumulate || done != 0,
