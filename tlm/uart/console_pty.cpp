@@ -1,13 +1,12 @@
 #include "tlm/uart/console_pty.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <stdexcept>
 
@@ -15,7 +14,6 @@ namespace dvp::uart {
 
 namespace {
 
-constexpr std::chrono::milliseconds last_chance{1000};
 constexpr useconds_t between_looks_us = 5000;
 
 void require(bool good, const char* what) {
@@ -24,7 +22,8 @@ void require(bool good, const char* what) {
 
 }  // namespace
 
-console_pty::console_pty() : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)) {
+console_pty::console_pty(std::chrono::milliseconds last_chance)
+    : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)), last_chance_(last_chance) {
   require(master_.is_open() && ::grantpt(master_.get()) == 0 && ::unlockpt(master_.get()) == 0, "pseudo terminal");
   char name[64];
   require(::ptsname_r(master_.get(), name, sizeof name) == 0, "name of the pseudo terminal");
@@ -36,14 +35,14 @@ console_pty::console_pty() : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLO
   require(::tcsetattr(slave_.get(), TCSANOW, &mode) == 0, "raw mode");
 }
 
-// What the terminal holds is gone with its master.
+// What the terminal holds is gone with its master. Only poll() sees all of it: bytes on their way from master to terminal
+// are not among those that FIONREAD counts.
 console_pty::~console_pty() {
   using clock = std::chrono::steady_clock;
-  const auto end = clock::now() + last_chance;
+  const auto end = clock::now() + last_chance_;
   const auto unread = [this] {
-    int bytes = 0;
-    return output_.write_to(master_.get()) &&
-           (!output_.empty() || (::ioctl(slave_.get(), FIONREAD, &bytes) == 0 && bytes > 0));
+    pollfd terminal{slave_.get(), POLLIN, 0};
+    return output_.write_to(master_.get()) && (!output_.empty() || ::poll(&terminal, 1, 0) > 0);
   };
   while (unread() && clock::now() < end) ::usleep(between_looks_us);
 }

@@ -1,7 +1,8 @@
 // A pseudo terminal that any terminal program can open (`screen /dev/pts/5`, `picocom`), in raw mode, so that bytes
-// pass as they are. Output before somebody reads it waits, bounded (waiting_output), at the end for up to a second.
+// pass as they are. Output before somebody reads it waits, bounded (waiting_output), at the end for a stated time.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "tlm/uart/console.h"
@@ -12,8 +13,8 @@ namespace dvp::uart {
 class console_pty : public console {
  public:
   // std::runtime_error where the host gives none.
-  console_pty();
-  // Gives whoever reads, or comes to read, up to a second to take what waits.
+  explicit console_pty(std::chrono::milliseconds last_chance = std::chrono::seconds(1));
+  // Gives whoever reads, or comes to read, up to `last_chance` to take what waits.
   ~console_pty() override;
 
   // What to open on the other side.
@@ -27,6 +28,7 @@ class console_pty : public console {
   descriptor master_;
   descriptor slave_;  // held open, so that the line does not hang up between readers
   std::string path_;
+  std::chrono::milliseconds last_chance_;
   waiting_output output_;
   ready_input input_;
 };

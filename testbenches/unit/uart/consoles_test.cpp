@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <sstream>
@@ -167,7 +168,7 @@ TEST(console_pty, the_end_waits_for_a_reader_that_comes_late) {
   std::string text;
   std::thread reader;
   {
-    console_pty console;
+    console_pty console(std::chrono::seconds(30));  // the reader may be late indeed on a busy machine
     put(console, "last words");
     reader = std::thread([&text, path = console.path()] {
       ::usleep(200'000);
