@@ -3,6 +3,7 @@
 // An access without a tag moves plain bytes: precision raw, which counts as one element of 8 bits per byte, purpose
 // other. Writes store plain bytes whatever the tag says. A read tagged q4, q2 or q0 delivers converted codes:
 // converted_read.h.
+// An access that is timing_only takes its time and is counted like any other, but moves no bytes.
 // The initiator owns the extension and keeps it alive for the whole transaction; nobody downstream changes it.
 #pragma once
 
@@ -21,6 +22,7 @@ class access_tag : public tlm::tlm_extension<access_tag> {
   std::uint32_t elements = 0;
   // View descriptor of a q4 or q2 read, by the number the memory knows it by; 0: the precision's midpoint view.
   std::uint16_t view = 0;
+  bool timing_only = false;
 
   access_tag() = default;
   access_tag(gen::precision tag_precision, gen::purpose tag_purpose, std::uint32_t tag_elements,
@@ -30,7 +32,8 @@ class access_tag : public tlm::tlm_extension<access_tag> {
   tlm::tlm_extension_base* clone() const override { return new access_tag(*this); }
   void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const access_tag&>(other); }
   friend bool operator==(const access_tag& a, const access_tag& b) {
-    return a.precision == b.precision && a.purpose == b.purpose && a.elements == b.elements && a.view == b.view;
+    return a.precision == b.precision && a.purpose == b.purpose && a.elements == b.elements && a.view == b.view &&
+           a.timing_only == b.timing_only;
   }
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tlm/core/access_tag.h"
+
 namespace dvp::core {
 
 tlm::tlm_response_status check_bytes(const tlm::tlm_generic_payload& payload, std::uint64_t bytes) {
@@ -19,6 +21,7 @@ std::uint64_t touched_bytes(const tlm::tlm_generic_payload& payload) {
 }
 
 void move_bytes(tlm::tlm_generic_payload& payload, std::uint8_t* memory) {
+  if (tag_of(payload).timing_only) return;
   std::uint8_t* stored = memory + payload.get_address();
   std::uint8_t* moved = payload.get_data_ptr();
   const std::uint32_t length = payload.get_data_length();

@@ -23,7 +23,8 @@ tlm::tlm_response_status check_bytes(const tlm::tlm_generic_payload& payload, st
 // Bytes from the payload's address on that an access which passed check_bytes() touches.
 std::uint64_t touched_bytes(const tlm::tlm_generic_payload& payload);
 
-// Moves the bytes of a read or write that passed check_bytes(). `memory` is the byte at address 0.
+// Moves the bytes of a read or write that passed check_bytes(), unless its tag says timing_only. `memory` is the byte
+// at address 0.
 void move_bytes(tlm::tlm_generic_payload& payload, std::uint8_t* memory);
 
 // The same for transport_dbg: data length only, no enables, no streaming. The number of bytes moved: all or, when the

@@ -24,7 +24,7 @@ tlm::tlm_response_status check_converted(const tlm::tlm_generic_payload& payload
 void move_converted(tlm::tlm_generic_payload& payload, const numerics::view_table& views, const std::uint8_t* memory) {
   const access_tag& tag = tag_of(payload);
   const std::uint8_t bits = delivered_bits(tag.precision);
-  if (bits == 0) return;
+  if (bits == 0 || tag.timing_only) return;
   const std::uint64_t length = payload.get_data_length();
   const auto* codes = reinterpret_cast<const std::byte*>(memory + payload.get_address());
   views.find(bits, tag.view)

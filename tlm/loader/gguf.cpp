@@ -177,14 +177,15 @@ std::string gguf_tensor::shape_text() const {
   return text;
 }
 
-gguf_file gguf_file::open(const std::string& path) {
+gguf_file gguf_file::open(const std::string& path, gguf_part part) {
   file_map map(path);
-  gguf_file file(path, map.bytes());
+  gguf_file file(path, map.bytes(), part);
   file.map_ = std::move(map);
   return file;
 }
 
-gguf_file::gguf_file(std::string name, std::span<const std::byte> bytes) : name_(std::move(name)), bytes_(bytes) {
+gguf_file::gguf_file(std::string name, std::span<const std::byte> bytes, gguf_part part)
+    : name_(std::move(name)), part_(part), bytes_(bytes) {
   if (bytes.empty()) {
     throw load_error(name_, "", "is empty", "the download may have failed");
   }
@@ -251,7 +252,7 @@ void gguf_file::place_tensors(std::uint64_t table_end) {
                              ", which is not a multiple of the alignment " + grouped(alignment),
                          "the file is damaged");
     }
-    const std::uint64_t bytes = tensor.rows() * tensor.row_bytes();
+    const std::uint64_t bytes = tensor.data_bytes();
     if (tensor.offset > (std::uint64_t{1} << 62)) {
       throw tensor_error(tensor.name, "starts at data offset " + grouped(tensor.offset) + ", far behind any file",
                          "the file is damaged");
@@ -259,6 +260,7 @@ void gguf_file::place_tensors(std::uint64_t table_end) {
     tensor.offset += data_start;
     // At most 2^62 + 2^33 + 2^63: the sum does not wrap.
     const std::uint64_t end = tensor.offset + bytes;
+    if (part_ == gguf_part::header) continue;
     if (end > bytes_.size()) {
       throw tensor_error(tensor.name, "ends at byte " + grouped(end) + " but the file has " + grouped(bytes_.size()),
                          "the download may be incomplete");
@@ -274,7 +276,7 @@ void gguf_file::place_tensors(std::uint64_t table_end) {
             [](const gguf_tensor* a, const gguf_tensor* b) { return a->offset < b->offset; });
   for (std::size_t i = 1; i < by_offset.size(); ++i) {
     const gguf_tensor& before = *by_offset[i - 1];
-    if (by_offset[i]->offset < before.offset + before.data.size()) {
+    if (by_offset[i]->offset < before.offset + before.data_bytes()) {
       throw tensor_error(by_offset[i]->name, "overlaps tensor " + printable(before.name), "the file is damaged");
     }
   }

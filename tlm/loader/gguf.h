@@ -58,20 +58,24 @@ struct gguf_tensor {
   std::uint32_t dimensions = 1;
   std::array<std::uint64_t, 4> shape{1, 1, 1, 1};  // innermost (contiguous) first, 1 beyond dimensions
   std::uint64_t offset = 0;                        // byte, from the start of the file
-  std::span<const std::byte> data;
+  std::span<const std::byte> data;                 // empty when only the header was asked for
 
   std::uint64_t columns() const { return shape[0]; }
   std::uint64_t rows() const { return shape[1] * shape[2] * shape[3]; }
+  std::uint64_t data_bytes() const { return rows() * row_bytes(); }
   std::uint64_t row_bytes() const { return columns() / type->block_elements * type->block_bytes; }
   std::string shape_text() const;  // "128 x 64", innermost first as in the file
 };
 
+// What of a file has to be there: all of it, or everything before the tensors' data, whose spans are then empty.
+enum class gguf_part { whole, header };
+
 class gguf_file {
  public:
   // Maps and checks the file at path. Messages call it by that path.
-  static gguf_file open(const std::string& path);
+  static gguf_file open(const std::string& path, gguf_part part = gguf_part::whole);
   // Checks a file that is in memory, which must outlive the object. Messages call it name.
-  gguf_file(std::string name, std::span<const std::byte> bytes);
+  gguf_file(std::string name, std::span<const std::byte> bytes, gguf_part part = gguf_part::whole);
 
   gguf_file(gguf_file&&) noexcept = default;
   gguf_file& operator=(gguf_file&&) noexcept = default;
@@ -104,6 +108,7 @@ class gguf_file {
   void place_tensors(std::uint64_t table_end);
 
   std::string name_;
+  gguf_part part_;
   std::optional<file_map> map_;
   std::span<const std::byte> bytes_;
   std::uint32_t version_ = 0;

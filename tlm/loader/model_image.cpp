@@ -44,6 +44,10 @@ std::uint64_t scale_bytes(const tensor_entry& entry) {
   return std::uint64_t{entry.rows} * entry.scale_row_bytes;
 }
 
+std::uint64_t end_of(const tensor_entry& entry) {
+  return entry.scale_row_bytes != 0 ? entry.scale_offset + scale_bytes(entry) : entry.data_offset + data_bytes(entry);
+}
+
 tensor_format format_for(const model_tensor& tensor) {
   if (is_vector(tensor.kind)) {
     return tensor_format::fp32;
@@ -236,10 +240,15 @@ image_report write_image(const model& source, const image_layout& layout, std::s
       if (!tensor.scales.empty()) {
         std::memcpy(begin_at(entry.scale_offset, scale_bytes(entry)), tensor.scales.data(), tensor.scales.size());
       }
+      end = end_of(entry);
       continue;
     }
     const gguf_tensor& tensor = *source.tensors[i].source;
     report.parameters += tensor.rows() * tensor.columns();
+    if (tensor.data.empty()) {
+      end = end_of(entry);
+      continue;
+    }
     if (entry.format == tensor_format::q8_group32) {
       split_groups(tensor, data, begin_at(entry.scale_offset, scale_bytes(entry)));
     } else {

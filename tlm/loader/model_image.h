@@ -49,7 +49,8 @@ struct image_report {
 // load_error when a size does not fit the fields of the image.
 image_layout plan_image(const model& source, const image_options& options = {});
 
-// Writes the image, gaps zeroed, to the start of destination. Throws load_error when that is shorter than
+// Writes the image, gaps zeroed, to the start of destination. What the file or the sidecar has no data of stays as it
+// is there. Throws load_error when that is shorter than
 // header.total_bytes, before anything is written.
 image_report write_image(const model& source, const image_layout& layout, std::span<std::byte> destination);
 

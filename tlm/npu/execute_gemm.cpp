@@ -144,4 +144,11 @@ std::uint64_t gemm_executor::run(const gen::gemm_descriptor& d, std::span<std::b
   return cycles;
 }
 
+std::uint64_t gemm_executor::time_only(const gen::gemm_descriptor& d, array::array_shape shape) {
+  const std::uint64_t beats = array::fold_beats(shape, format_of(d.header.tag_precision), d.vectors);
+  const std::uint64_t tiles = (d.tokens + columns_ - 1) / columns_;
+  jobs_ += tiles;
+  return tiles * array::job_cycles(shape, beats, d.reduction, d.group);
+}
+
 }  // namespace dvp::npu

@@ -17,6 +17,7 @@
 
 #include "dvp_gen/descriptor.h"
 #include "tlm/array/array_seat.h"
+#include "tlm/array/array_timing.h"
 
 namespace dvp::npu {
 
@@ -28,6 +29,9 @@ class gemm_executor {
   // Runs a descriptor that passed check() and returns the sum of the cycles of its array jobs. Buffers grow to the
   // largest shape seen and are reused. Lets exceptions of the seat through; out is then unspecified.
   std::uint64_t run(const gen::gemm_descriptor& d, std::span<std::byte> scratchpad);
+
+  // The same cycles and jobs without any data, by array_timing.h.
+  std::uint64_t time_only(const gen::gemm_descriptor& d, array::array_shape shape);
 
   // Array jobs so far; the next job's id.
   std::uint64_t jobs() const { return jobs_; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "tlm/npu/decisions.h"
+
 namespace dvp::npu {
 
 using gen::npu::error_code;
@@ -86,6 +88,7 @@ void memory_link::hand_over(const bus_access& access, const sc_core::sc_time& of
 
 memory_link::transaction& memory_link::take(const bus_access& translated, std::span<std::byte> moved) {
   const memory_access& access = translated.asked;
+  const bool timing_only = shape_only_ && !carries_decisions(access.purpose);
   if (free_.empty()) {
     transaction& fresh = pool_.emplace_back();
     fresh.set_mm(this);
@@ -98,10 +101,12 @@ memory_link::transaction& memory_link::take(const bus_access& translated, std::s
   if (non_blocking_) {
     t.copy.resize(access.data.size());
     moved = t.copy;
-    if (access.command == tlm::TLM_WRITE_COMMAND) std::copy(access.data.begin(), access.data.end(), moved.begin());
+    if (access.command == tlm::TLM_WRITE_COMMAND && !timing_only)
+      std::copy(access.data.begin(), access.data.end(), moved.begin());
   }
   const auto bytes = static_cast<unsigned int>(moved.size());
   t.tag = core::access_tag(access.precision, access.purpose, 0, access.view);
+  t.tag.timing_only = timing_only;
   t.data = access.data;
   t.asked = access.address;
   t.resets = reset_.pulses();
@@ -193,7 +198,7 @@ void memory_link::answer(transaction& of, const sc_core::sc_time& end) {
   if (of.resets == reset_.pulses()) {
     const bool ok = of.is_response_ok();
     const bool read = of.is_read();
-    if (ok && non_blocking_ && read) std::copy(of.copy.begin(), of.copy.end(), of.data.begin());
+    if (ok && non_blocking_ && read && !of.tag.timing_only) std::copy(of.copy.begin(), of.copy.end(), of.data.begin());
     if (ok) read ? counts_.count_read(of.data.size()) : counts_.count_written(of.data.size());
     of.done({error_of(of), of.asked, end});
   }

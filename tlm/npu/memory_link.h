@@ -16,6 +16,8 @@
 // and the pages are multiples of stored_per_byte(). Translation takes no time: the entries are few enough to be looked
 // up in the cycle of the issue.
 //
+// Without data (shape_only) only bytes whose purpose carries decisions move.
+//
 // A reset drops the answers of accesses under way; their payloads, and copies of their data, stay alive until the
 // memory is done with them. A submit() under way throws restarted.
 #pragma once
@@ -70,8 +72,13 @@ class memory_link : tlm::tlm_mm_interface {
 
   // Everything outlives the link. The owner of the socket passes nb_transport_bw on.
   memory_link(tlm::tlm_initiator_socket<>& socket, address_window& window, counters& counts, reset_line& reset,
-              bool non_blocking)
-      : socket_(socket), window_(window), counts_(counts), reset_(reset), non_blocking_(non_blocking) {}
+              bool non_blocking, bool shape_only = false)
+      : socket_(socket),
+        window_(window),
+        counts_(counts),
+        reset_(reset),
+        non_blocking_(non_blocking),
+        shape_only_(shape_only) {}
   memory_link(const memory_link&) = delete;
   memory_link& operator=(const memory_link&) = delete;
   ~memory_link() override;
@@ -117,6 +124,7 @@ class memory_link : tlm::tlm_mm_interface {
   counters& counts_;
   reset_line& reset_;
   const bool non_blocking_;
+  const bool shape_only_;
   std::deque<transaction> pool_;
   std::vector<transaction*> free_;
   std::size_t out_ = 0;

@@ -1,9 +1,12 @@
 #include "tlm/npu/npu.h"
 
 #include <bit>
+#include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include "dvp_gen/npu_bank.h"
+#include "tlm/array/array_config.h"
 #include "tlm/npu/execute_sample.h"
 #include "tlm/npu/execute_vector.h"
 #include "tlm/npu/stage_engine.h"
@@ -42,7 +45,7 @@ npu::npu(const sc_core::sc_module_name& name, const npu_config& config, array::a
       parts_(checked(config, name), timeline),
       window_("window", parts_.config.window, parts_.clock, parts_.reset, timeline,
               [this] { pend(reg::irq_status::window, 0); }),
-      link_(memory, window_, parts_.counts, parts_.reset, config.memory_non_blocking),
+      link_(memory, window_, parts_.counts, parts_.reset, config.memory_non_blocking, config.shape_only),
       bank_(reg::bank),
       figures_(figures),
       gemm_(seat, config.array.columns) {
@@ -64,42 +67,77 @@ npu::npu(const sc_core::sc_module_name& name, const npu_config& config, array::a
 }
 
 void npu::make_engines() {
-  const auto vector_work = [this](const descriptor_view& d, std::span<std::byte> bytes) {
-    if (d.op() == gen::opcode::rebuild) {
-      compressed_.run(d.as<gen::rebuild_descriptor>(), bytes);
-    } else if (d.op() == gen::opcode::update) {
-      compressed_.run(d.as<gen::update_descriptor>(), bytes);
-    } else {
-      execute_vector(d.as<gen::vector_descriptor>(), bytes);
-    }
-    return vector_cycles(parts_.config, d);
-  };
-  const auto sampling_work = [this](const descriptor_view& d, std::span<std::byte> bytes) {
-    execute_sample(d.as<gen::sample_descriptor>(), bytes);
-    return sample_cycles(parts_.config, d);
-  };
-  const auto array_work = [this](const descriptor_view& d, std::span<std::byte> bytes) {
-    return gemm_cycles(parts_.config, gemm_.run(d.as<gen::gemm_descriptor>(), bytes));
-  };
   const auto failed = [this](const std::exception& problem) {
     failure_ = problem.what();
     sc_core::sc_stop();
   };
-  const auto unit = [&](engine_id id, compute_engine::worker work) {
-    const auto counted = [this, run = std::move(work)](const descriptor_view& d, std::span<std::byte> bytes) {
-      const std::uint64_t cycles = run(d, bytes);
-      parts_.counts.count_work(work_of(parts_.config, d));
-      return cycles;
-    };
-    engines_.push_back(std::make_unique<compute_engine>(name_of(id), id, parts_, counted, failed));
+  const auto worker = [this](const descriptor_view& d, std::span<std::byte> bytes) { return run_unit(d, bytes); };
+  const auto unit = [&](engine_id id) {
+    engines_.push_back(std::make_unique<compute_engine>(name_of(id), id, parts_, worker, failed));
   };
   for (const engine_id id : {engine_id::dma_load, engine_id::dma_store}) {
     engines_.push_back(std::make_unique<dma_engine>(name_of(id), id, parts_, link_));
   }
-  unit(engine_id::array, array_work);
-  unit(engine_id::vector, vector_work);
-  unit(engine_id::sampling, sampling_work);
+  unit(engine_id::array);
+  unit(engine_id::vector);
+  unit(engine_id::sampling);
   engines_.push_back(std::make_unique<stage_engine>(name_of(engine_id::stage), parts_, link_));
+}
+
+// Does what the descriptor says and returns how long that takes, in cycles.
+std::uint64_t npu::run_unit(const descriptor_view& d, std::span<std::byte> bytes) {
+  const npu_config& config = parts_.config;
+  std::uint64_t cycles = 0;
+  switch (d.op()) {
+    case gen::opcode::gemm: {
+      const auto gemm = d.as<gen::gemm_descriptor>();
+      cycles = gemm_cycles(
+          config, config.shape_only ? gemm_.time_only(gemm, array::shape_of(config.array)) : gemm_.run(gemm, bytes));
+      break;
+    }
+    case gen::opcode::sample:
+      cycles = sample_cycles(config, d);
+      break;
+    default:
+      cycles = vector_cycles(config, d);
+  }
+  if (!config.shape_only) execute(d, bytes);
+  if (decisions_ != nullptr) decide(d, bytes);
+  parts_.counts.count_work(work_of(config, d));
+  return cycles;
+}
+
+void npu::execute(const descriptor_view& d, std::span<std::byte> bytes) {
+  switch (d.op()) {
+    case gen::opcode::vector:
+      execute_vector(d.as<gen::vector_descriptor>(), bytes);
+      break;
+    case gen::opcode::rebuild:
+      compressed_.run(d.as<gen::rebuild_descriptor>(), bytes);
+      break;
+    case gen::opcode::update:
+      compressed_.run(d.as<gen::update_descriptor>(), bytes);
+      break;
+    case gen::opcode::sample:
+      execute_sample(d.as<gen::sample_descriptor>(), bytes);
+      break;
+    default:
+      break;  // the array's, which returns its time
+  }
+}
+
+void npu::decide(const descriptor_view& d, std::span<std::byte> bytes) {
+  const std::optional<decision_place> place = decision_of(d);
+  if (!place) return;
+  words_.resize(place->words);
+  const auto at = [&](std::uint32_t i) { return bytes.data() + place->address + std::size_t{i} * place->stride; };
+  if (parts_.config.shape_only) {
+    decisions_->give(place->kind, words_);
+    for (std::uint32_t i = 0; i < place->words; ++i) std::memcpy(at(i), &words_[i], sizeof(std::uint32_t));
+  } else {
+    for (std::uint32_t i = 0; i < place->words; ++i) std::memcpy(&words_[i], at(i), sizeof(std::uint32_t));
+    decisions_->made(place->kind, words_);
+  }
 }
 
 void npu::make_queues() {

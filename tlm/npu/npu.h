@@ -37,6 +37,7 @@
 #include "tlm/core/timeline.h"
 #include "tlm/npu/address_window.h"
 #include "tlm/npu/command_queue.h"
+#include "tlm/npu/decisions.h"
 #include "tlm/npu/dma_engine.h"
 #include "tlm/npu/engine.h"
 #include "tlm/npu/execute_compressed.h"
@@ -62,6 +63,10 @@ class npu : public sc_core::sc_module {
   sc_core::sc_out<bool> interrupt;
 
   const npu_config& config() const { return parts_.config; }
+  // Who is told, or without data asked for, what software decides by. Outlives the simulation; without data there has
+  // to be one before the first descriptor.
+  void set_decisions(decision_port* port) { decisions_ = port; }
+
   // What the array seat reported; empty while it agrees with itself.
   std::string failure() const { return failure_; }
 
@@ -113,6 +118,9 @@ class npu : public sc_core::sc_module {
   bool is_enabled() const;
 
   void window_written(std::uint32_t value);
+  std::uint64_t run_unit(const descriptor_view& descriptor, std::span<std::byte> bytes);
+  void execute(const descriptor_view& descriptor, std::span<std::byte> bytes);
+  void decide(const descriptor_view& descriptor, std::span<std::byte> bytes);
 
   npu_parts parts_;
   address_window window_;
@@ -121,6 +129,8 @@ class npu : public sc_core::sc_module {
   core::statistics& figures_;
   gemm_executor gemm_;
   compressed_executor compressed_;
+  decision_port* decisions_ = nullptr;
+  std::vector<std::uint32_t> words_;  // of a decision
   std::uint64_t jobs_at_reset_ = 0;
   std::vector<std::unique_ptr<command_queue>> queues_;
   std::vector<std::unique_ptr<engine>> engines_;  // by engine_id

@@ -94,6 +94,10 @@ struct npu_config {
 
   window_config window;
 
+  // Nothing is computed and only bytes that carry decisions move: the same descriptors take the same time, for models
+  // whose weights are not there. See decisions.h.
+  bool shape_only = false;
+
   std::uint32_t dispatch_cycles = 2;       // per descriptor and queue
   std::uint32_t prefetch_descriptors = 8;  // most descriptors one read of the ring brings
   std::uint32_t engine_queue_depth = 8;    // descriptors that wait at an engine

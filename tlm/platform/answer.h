@@ -9,12 +9,14 @@
 
 #include "dvp_gen/compression.h"
 #include "dvp_gen/request.h"
+#include "tlm/platform/shape/decision_feed.h"
 
 namespace dvp::platform {
 
 struct prompt {
   std::string id;
   std::string text;                     // as typed, without the model's suffix
+  std::vector<std::uint32_t> tokens;    // instead of the text, where there is none
   std::optional<std::string> expected;  // exact answer, when known
 };
 
@@ -45,6 +47,7 @@ struct answer {
   std::uint64_t begin_ps = 0;  // simulated: the firmware accepted the request
   std::uint64_t end_ps = 0;
   std::vector<forward_record> forwards;
+  decision_log decisions;                        // where the run keeps them
   std::vector<gen::layer_statistics> layers;     // what compression did; empty without
   std::vector<std::uint64_t> descriptor_hashes;  // by queue, over every descriptor fetched; empty when there was none
   nlohmann::ordered_json figures;                // every counter of the platform, over this request alone

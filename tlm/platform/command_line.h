@@ -23,17 +23,22 @@ inline std::string option_text(const boost::program_options::variables_map& give
   return given[option].as<std::string>();
 }
 
-// The same as a number from `least` to `most`; usage_error saying what the option `takes` for anything else.
+// The text of an option as a number from `least` to `most`; usage_error saying what it `takes` for anything else.
 template <class Number>
-Number option_number(const boost::program_options::variables_map& given, const char* option, Number least, Number most,
-                     const char* takes) {
-  const std::string text = option_text(given, option);
+Number number_from(const std::string& text, const char* option, Number least, Number most, const char* takes) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   bool in_range = error == std::errc() && end == text.data() + text.size() && value >= least && value <= most;
   if constexpr (std::is_floating_point_v<Number>) in_range = in_range && std::isfinite(value);
   if (!in_range) throw usage_error(std::string("--") + option + " " + text + ": takes " + takes);
   return value;
+}
+
+// The same of an option that was given.
+template <class Number>
+Number option_number(const boost::program_options::variables_map& given, const char* option, Number least, Number most,
+                     const char* takes) {
+  return number_from(option_text(given, option), option, least, most, takes);
 }
 
 // usage_error for an option that was given although what it needs is not `met`: nothing would read it.

@@ -93,6 +93,13 @@ fs::path find_model(const std::string& name_or_path) {
   return shipped(name_or_path, folder, ".gguf", "model", names);
 }
 
+fs::path find_model_or_shape(const std::string& name_or_path) {
+  std::error_code ignored;
+  const fs::path shape = data_root() / models / "shapes" / (name_or_path + ".json");
+  if (!fs::exists(name_or_path, ignored) && fs::is_regular_file(shape, ignored)) return shape;
+  return find_model(name_or_path);
+}
+
 fs::path find_model_or_sidecar(const std::string& name_or_path) {
   return find_shipped(name_or_path, data_root() / models, ".gguf", "model");
 }

@@ -24,7 +24,9 @@ std::filesystem::path find_config(const std::string& name_or_path);
 std::filesystem::path find_shipped_config(const std::string& name);  // a path is not looked at
 std::filesystem::path find_core(const std::string& name_or_path);
 std::filesystem::path find_model(const std::string& name_or_path);
-// The same, or the compression sidecar of a shipped model: "tiny-fdllm2.compression".
+// The same, or a shipped shape: "llada-8b".
+std::filesystem::path find_model_or_shape(const std::string& name_or_path);
+// find_model, or the compression sidecar of a shipped model: "tiny-fdllm2.compression".
 std::filesystem::path find_model_or_sidecar(const std::string& name_or_path);
 
 std::vector<std::string> shipped_configs();

@@ -2,11 +2,36 @@
 
 #include <filesystem>
 
+#include "tlm/loader/shape_header.h"
+#include "tlm/platform/shape/borrowed_sidecar.h"
+#include "tlm/platform/shape/hf_config.h"
+
 namespace dvp::platform {
 
-loaded_model::loaded_model(const std::string& path, std::uint32_t context)
+namespace {
+
+bool is_hf_config(const std::string& path) {
+  return std::filesystem::path(path).extension() == ".json";
+}
+
+std::vector<std::byte> header_for(const std::string& path, data_choice data) {
+  if (data == data_choice::real || !is_hf_config(path)) return {};
+  return loader::shape_header(read_hf_config(path));
+}
+
+loader::gguf_file open_model(const std::string& path, data_choice data, std::span<const std::byte> header) {
+  if (!header.empty()) return {path, header, loader::gguf_part::header};
+  return loader::gguf_file::open(path,
+                                 data == data_choice::real ? loader::gguf_part::whole : loader::gguf_part::header);
+}
+
+}  // namespace
+
+loaded_model::loaded_model(const std::string& path, std::uint32_t context, data_choice data)
     : path_(path),
-      file_(loader::gguf_file::open(path)),
+      data_(data),
+      shape_header_(header_for(path, data)),
+      file_(open_model(path, data, shape_header_)),
       model_(loader::read_model(file_)),
       layout_(loader::plan_image(model_, {.context_limit = context})),
       tokenizer_(file_) {}
@@ -15,9 +40,21 @@ const loader::compression_sidecar& loaded_model::add_sidecar(const std::string& 
   sidecar_file_.emplace(loader::gguf_file::open(path));
   sidecar_ = loader::read_sidecar(*sidecar_file_);
   loader::require_made_for(*sidecar_, model_);
-  layout_ =
-      loader::plan_image(model_, {.context_limit = layout_.header.context, .sidecar = in_image ? &*sidecar_ : nullptr});
+  plan(layout_.header.context, in_image);
   return *sidecar_;
+}
+
+const loader::compression_sidecar& loaded_model::borrow_sidecar(const std::string& path, bool in_image) {
+  sidecar_file_.emplace(loader::gguf_file::open(path));
+  importance_.assign(model_.config.ffn_width, 1.0F);
+  sidecar_ =
+      borrowed_sidecar(loader::read_sidecar(*sidecar_file_), model_.config, std::as_bytes(std::span(importance_)));
+  plan(layout_.header.context, in_image);
+  return *sidecar_;
+}
+
+void loaded_model::plan(std::uint32_t context, bool sidecar_in_image) {
+  layout_ = loader::plan_image(model_, {.context_limit = context, .sidecar = sidecar_in_image ? &*sidecar_ : nullptr});
 }
 
 std::string loaded_model::name() const {

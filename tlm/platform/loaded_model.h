@@ -12,22 +12,30 @@
 #include "tlm/loader/model.h"
 #include "tlm/loader/model_image.h"
 #include "tlm/loader/tokenizer.h"
+#include "tlm/platform/data_choice.h"
 
 namespace dvp::platform {
 
 class loaded_model {
  public:
-  // context: most positions to make room for; the model's own when that is less. loader::load_error when the file
-  // cannot be used.
-  explicit loaded_model(const std::string& path, std::uint32_t context = loader::longest_context);
+  // context: most positions to make room for; the model's own when that is less. With data_choice::shape of a GGUF file
+  // the header is enough, and a Hugging Face config.json (a path that ends in .json) will do. loader::load_error or
+  // core::config_error when the file cannot be used.
+  explicit loaded_model(const std::string& path, std::uint32_t context = loader::longest_context,
+                        data_choice data = data_choice::real);
   loaded_model(const loaded_model&) = delete;
   loaded_model& operator=(const loaded_model&) = delete;
 
   // Reads the compression sidecar at path, checked to be this model's; in_image: its tensors become part of the image.
   // loader::load_error when it cannot be used.
   const loader::compression_sidecar& add_sidecar(const std::string& path, bool in_image);
+  // Without weights any sidecar lends its settings: its tensors get this model's shapes and no content but the
+  // channels' importance, which is the same for all. loader::load_error when it cannot be used.
+  const loader::compression_sidecar& borrow_sidecar(const std::string& path, bool in_image);
   // Null without.
   const loader::compression_sidecar* sidecar() const { return sidecar_ ? &*sidecar_ : nullptr; }
+
+  data_choice data() const { return data_; }
 
   const std::string& path() const { return path_; }
   std::string name() const;  // file name without its ending
@@ -44,13 +52,18 @@ class loaded_model {
   std::vector<std::string> write_image(std::span<std::byte> destination) const;
 
  private:
+  void plan(std::uint32_t context, bool sidecar_in_image);
+
   std::string path_;
+  data_choice data_;
+  std::vector<std::byte> shape_header_;  // of a model that is no GGUF file
   loader::gguf_file file_;
   loader::model model_;
   loader::image_layout layout_;
   loader::tokenizer tokenizer_;
   std::optional<loader::gguf_file> sidecar_file_;
   std::optional<loader::compression_sidecar> sidecar_;
+  std::vector<float> importance_;  // of a borrowed sidecar
 };
 
 }  // namespace dvp::platform

@@ -36,4 +36,9 @@ std::vector<prompt> read_prompts(const std::filesystem::path& path, std::uint32_
   return prompts;
 }
 
+std::vector<std::uint32_t> tokens_of(const prompt& asked, const loaded_model& model) {
+  if (!asked.tokens.empty()) return asked.tokens;
+  return model.tokenizer().encode(asked.text + model.defaults().prompt_suffix);
+}
+
 }  // namespace dvp::platform

@@ -14,6 +14,7 @@
 #include "tlm/platform/energy.h"
 #include "tlm/platform/figures.h"
 #include "tlm/platform/phases.h"
+#include "tlm/platform/shape/trajectory_file.h"
 #include "tlm/platform/version.h"
 
 namespace dvp::platform {
@@ -360,6 +361,7 @@ ordered_json make_stats(const platform_config& config, const loaded_model& model
                     {"layers", model.header().layers},
                     {"width", model.header().width},
                     {"vocabulary", model.header().vocabulary}};
+  stats["data"] = name_of(model.data());
   stats["array_seat"] = name_of(options.array);
   stats["cpu_seat"] = name_of(config.seat);
   stats["decode"] = {
@@ -468,6 +470,7 @@ ordered_json make_trajectory(const loaded_model& model, const std::vector<answer
       forwards.push_back(std::move(seen));
     }
     item["forwards"] = std::move(forwards);
+    if (!a.decisions.empty()) item["decisions"] = decisions_to_json(a.decisions);
     list.push_back(std::move(item));
   }
   result["answers"] = std::move(list);

@@ -16,6 +16,7 @@
 #include "tlm/platform/latency_table.h"
 #include "tlm/platform/prompts.h"
 #include "tlm/platform/report.h"
+#include "tlm/platform/shape/shape_run.h"
 #include "tlm/platform/shared_files.h"
 #include "tlm/platform/sidecar_choice.h"
 #include "tlm/platform/simulate.h"
@@ -31,9 +32,13 @@ std::vector<prompt> collect_prompts(const run_options& options) {
   if (!options.prompt_file.empty()) prompts = read_prompts(options.prompt_file, options.limit);
   for (const auto& text : options.prompts) {
     if (text.empty()) throw usage_error("--prompt: is empty; give the text to answer");
-    prompts.push_back({"prompt-" + std::to_string(prompts.size() + 1), text, std::nullopt});
+    prompts.push_back({"prompt-" + std::to_string(prompts.size() + 1), text, {}, std::nullopt});
   }
   return prompts;
+}
+
+std::string model_path(const run_options& options) {
+  return (options.data == data_choice::shape ? find_model_or_shape(options.model) : find_model(options.model)).string();
 }
 
 view_mode choose_view(const run_options& options) {
@@ -56,8 +61,7 @@ void refuse_shared(const run_options& options, const platform_config& config, co
   if (!options.out.empty()) {
     for (const char* name : results) outputs.push_back({"--out", (fs::path(options.out) / name).string()});
   }
-  std::vector<named_file> inputs{{"--model", find_model(options.model).string()},
-                                 {"--config", find_config(options.config).string()}};
+  std::vector<named_file> inputs{{"--model", model_path(options)}, {"--config", find_config(options.config).string()}};
   if (!options.prompt_file.empty()) inputs.push_back({"--prompts", options.prompt_file});
   if (model.sidecar() != nullptr) inputs.push_back({"decode.compression.sidecar", model.sidecar()->file->name()});
   if (config.seat == cpu_choice::rv64) {
@@ -126,13 +130,15 @@ int run_command(const std::vector<std::string>& arguments) {
     std::cout << run_help();
     return exit_ok;
   }
-  const auto prompts = collect_prompts(options);
-  loaded_model model(find_model(options.model).string(), options.context.value_or(loader::longest_context));
+  const shape_run shape(options);
+  loaded_model model(model_path(options), options.context.value_or(loader::longest_context), options.data);
+  const auto prompts = shape.prompts(collect_prompts(options), model);
   platform_config config = load_config(options.config, overrides_of(options));
   const decode_options decode = choose_decode(options, model, config.decode);
   read_latency_file(config, model);
   load_sidecar(config, model);
-  for (const auto& item : prompts) model.tokenizer().encode(item.text + model.defaults().prompt_suffix);
+  shape.apply(config);
+  for (const auto& item : prompts) tokens_of(item, model);
   refuse_shared(options, config, model);
   cpu_side cpu(options.cpu, config, "", std::cout);
   if (!options.out.empty()) {
@@ -152,7 +158,8 @@ int run_command(const std::vector<std::string>& arguments) {
   const auto wall_begin = std::chrono::steady_clock::now();
   platform chip("dllm_vp", config, seats.seat(), cpu.console(), cpu.entry(), figures, *timeline);
   cpu.attach(chip, false, *timeline, std::cout);
-  session asking(chip, figures, config, model, decode, view);
+  const auto feed = shape.feed(model);
+  session asking(chip, figures, config, model, decode, view, feed.get());
   for (const auto& note : asking.notes()) std::cout << "  note: " << note << '\n';
   const bool anything = asking.start(prompts, [&](std::size_t done) {
     // Not after the last one: the models write their last slices when the simulation ends.
@@ -174,7 +181,8 @@ int run_command(const std::vector<std::string>& arguments) {
     throw std::runtime_error(why);
   }
 
-  const auto stats = make_stats(config, model, options, decode, asking.answers());
+  auto stats = make_stats(config, model, options, decode, asking.answers());
+  if (shape.decided_by() != nullptr) stats["trajectory"] = describe(*shape.decided_by());
   const std::string summary = make_summary(stats, wall.count());
   if (!options.quiet) std::cout << '\n';
   print_faults(asking.answers(), config);

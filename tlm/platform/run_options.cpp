@@ -21,6 +21,10 @@ po::options_description description() {
     ("prompts", po::value<std::string>(), "file of JSON lines {id, prompt, answer}; answers are scored (default: five built-in prompts)")
     ("limit", po::value<std::string>(), "only the first N prompts of the file")
     ("model,m", po::value<std::string>(), "model: shipped name or GGUF file (default tiny-fdllm2)")
+    ("data", po::value<std::string>(), "real (default), or shape: no weights and no arithmetic, the same time and energy for the decisions of --trajectory; --model may then be a GGUF header or a Hugging Face config.json")
+    ("trajectory", po::value<std::string>(), "shape: trajectory.json of a --replayable run, or a distribution: shipped name or file")
+    ("prompt-tokens", po::value<std::vector<std::string>>()->composing(), "shape: a prompt of N tokens; may be given several times")
+    ("replayable", "keep in trajectory.json what the decode decided by, for --trajectory")
     ("config,c", po::value<std::string>(), "platform: shipped name or JSON file (default reference)")
     ("set", po::value<std::vector<std::string>>()->composing(), "override one value of the configuration: path=value; decode.compression.kv=brq and decode.compression.ffn=dat compress")
     ("array,a", po::value<std::string>(), "systolic array: model, rtl or both in lockstep (default model)")
@@ -47,6 +51,13 @@ po::options_description description() {
   return options;
 }
 
+data_choice parse_data(const std::string& name) {
+  for (const auto choice : {data_choice::real, data_choice::shape}) {
+    if (name == name_of(choice)) return choice;
+  }
+  throw usage_error("--data " + name + ": takes real or shape");
+}
+
 array_choice parse_array(const std::string& name) {
   for (const auto choice : {array_choice::model, array_choice::rtl, array_choice::both}) {
     if (name == name_of(choice)) return choice;
@@ -65,6 +76,11 @@ cpu_choice parse_cpu(const std::string& name) {
 void refuse_idle_options(const po::variables_map& given, const run_options& options) {
   const auto needs = [&](const char* option, bool met, const char* why) { refuse_idle(given, option, met, why); };
   needs("limit", given.count("prompts") != 0 || given.count("prompt") == 0, "without --prompts");
+  const bool shape = options.data == data_choice::shape;
+  needs("trajectory", shape, "without --data shape");
+  needs("prompt-tokens", shape, "without --data shape");
+  needs("replayable", !shape && given.count("out") != 0, "without --out and with --data shape");
+  needs("array", !shape || options.array == array_choice::model, "with --data shape: there is nothing to compute");
   needs("lockstep-every", options.array == array_choice::both, "without --array both");
   needs("waves", options.array != array_choice::model, "without RTL; add --array rtl or --array both");
   needs("waves-jobs", given.count("waves") != 0, "without --waves");
@@ -137,6 +153,15 @@ run_options parse_run_options(const std::vector<std::string>& arguments) {
     options.seed = option_number<std::uint64_t>(given, "seed", 0, UINT64_MAX, "a whole number from 0");
   }
   options.stop_at_end = given.count("stop-at-end") != 0;
+  if (given.count("data") != 0) options.data = parse_data(option_text(given, "data"));
+  if (given.count("trajectory") != 0) options.trajectory = option_text(given, "trajectory");
+  if (given.count("prompt-tokens") != 0) {
+    for (const std::string& text : given["prompt-tokens"].as<std::vector<std::string>>()) {
+      options.prompt_tokens.push_back(
+          number_from<std::uint32_t>(text, "prompt-tokens", 1, many, "a whole number from 1"));
+    }
+  }
+  options.replayable = given.count("replayable") != 0;
   if (given.count("out") != 0) options.out = option_text(given, "out");
   if (given.count("timeline-prompts") != 0) {
     options.timeline_prompts =
@@ -149,7 +174,13 @@ run_options parse_run_options(const std::vector<std::string>& arguments) {
   options.visual = given.count("visual") != 0;
   options.quiet = given.count("quiet") != 0;
   if (options.help) return options;
-  if (options.prompts.empty() && options.prompt_file.empty()) {
+  if (options.data == data_choice::shape && options.trajectory.empty()) {
+    throw usage_error(
+        "--data shape: what decides has to come from somewhere; add --trajectory, with trajectory.json of a "
+        "--replayable run or a distribution");
+  }
+  const bool shape_prompts = options.data == data_choice::shape;
+  if (!shape_prompts && options.prompts.empty() && options.prompt_file.empty()) {
     options.prompt_file = (data_root() / "testbenches/vectors/tasks/showcase.jsonl").string();
   }
   refuse_idle_options(given, options);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tlm/platform/cpu_options.h"
+#include "tlm/platform/data_choice.h"
 
 namespace dvp::platform {
 
@@ -19,6 +20,10 @@ struct run_options {
   std::vector<std::string> prompts;  // given one by one
   std::string prompt_file;           // JSON lines
   std::uint32_t limit = 0;           // of the prompts in the file; 0: all
+  data_choice data = data_choice::real;
+  std::string trajectory;                    // shape: file or shipped distribution
+  std::vector<std::uint32_t> prompt_tokens;  // shape: prompts of so many tokens
+  bool replayable = false;                   // keep decisions in trajectory.json
   array_choice array = array_choice::model;
   std::optional<cpu_choice> seat;  // instead of the configuration's
   cpu_options cpu;

@@ -7,6 +7,7 @@
 
 #include "dvp_gen/system.h"
 #include "tlm/platform/figures.h"
+#include "tlm/platform/prompts.h"
 #include "tlm/platform/swap_table.h"
 
 namespace dvp::platform {
@@ -30,13 +31,14 @@ std::uint64_t most_events(const gen::request_record& request, std::uint64_t toke
 }  // namespace
 
 session::session(platform& chip, core::statistics& figures, const platform_config& config, const loaded_model& loaded,
-                 const decode_options& options, progress_view& view)
+                 const decode_options& options, progress_view& view, decision_feed* feed)
     : chip_(chip),
       figures_(figures),
       config_(config),
       model_(loaded),
       options_(options),
       view_(view),
+      feed_(feed),
       layout_(place_in_dram(
           loaded.header(), loaded.image_bytes(), std::min(gen::system::dram_bytes, chip.memory->bytes()),
           config.decode.swap == gen::swap_policy::none ? 0 : most_plan_entries, config.decode.compression.any())) {
@@ -46,6 +48,7 @@ session::session(platform& chip, core::statistics& figures, const platform_confi
   chip_.mailbox.on_progress([this](std::uint32_t) { on_progress(); });
   chip_.mailbox.on_finish([this](std::uint32_t code) { on_finish(code); });
   chip_.npu.on_reset([this] { on_npu_reset(); });
+  chip_.npu.set_decisions(feed);
 }
 
 bool session::start(const std::vector<prompt>& prompts, std::function<void(std::size_t)> answered) {
@@ -100,7 +103,7 @@ gen::request_record session::make_request(std::uint32_t prompt_tokens) const {
 }
 
 bool session::ask(answer& current) {
-  const auto tokens = model_.tokenizer().encode(current.request.text + model_.defaults().prompt_suffix);
+  const auto tokens = tokens_of(current.request, model_);
   current.prompt_tokens = static_cast<std::uint32_t>(tokens.size());
   if (tokens.size() + options_.generate_tokens > layout_.tokens_capacity) {
     current.fault = "the prompt's " + std::to_string(tokens.size()) + " tokens and the " +
@@ -122,6 +125,7 @@ bool session::ask(answer& current) {
   nothing.code = no_result;
   *record<gen::result_record>(layout_.result) = nothing;
   accepted_ = false;
+  if (feed_ != nullptr) feed_->begin(answers_.size());
 
   view_.begin(current.request, current.prompt_tokens);
   chip_.mailbox.set_request(layout_.request);
@@ -222,6 +226,7 @@ std::string session::stranger_among(std::uint32_t total) {
 void session::collect(answer& current, gen::result_code code) {
   current.end_ps = sc_core::sc_time_stamp().value();
   settle_npu_figures();
+  if (feed_ != nullptr) current.decisions = feed_->take();
   current.figures = figures_so_far();
   current.result = *record<gen::result_record>(layout_.result);
   // A request refused before its first descriptor left the NPU alone.

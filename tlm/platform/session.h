@@ -37,8 +37,9 @@ struct decode_options {
 
 class session {
  public:
+  // feed: who records decisions or, without data, makes them; null: nobody. Everything outlives the session.
   session(platform& chip, core::statistics& figures, const platform_config& config, const loaded_model& loaded,
-          const decode_options& options, progress_view& view);
+          const decode_options& options, progress_view& view, decision_feed* feed = nullptr);
 
   // Sets the first request, before the simulation starts. `answered` is told how many prompts are dealt with after
   // each. False when there is nothing to simulate: no prompt can be asked.
@@ -83,6 +84,7 @@ class session {
   const loaded_model& model_;
   decode_options options_;
   progress_view& view_;
+  decision_feed* feed_;
   dram_layout layout_;
   std::vector<prompt> prompts_;
   std::function<void(std::size_t)> answered_;

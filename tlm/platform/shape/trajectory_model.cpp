@@ -1,0 +1,101 @@
+#include "tlm/platform/shape/trajectory_model.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace dvp::platform {
+
+namespace {
+
+constexpr std::uint32_t first_token = 256;  // a shape's tokens below are bytes
+constexpr double least_confidence = 1e-3;
+
+// Forwards that `positions` take on average when each is confident with probability q and the best is always taken.
+double expected_forwards(std::uint32_t positions, double q) {
+  std::vector<double> forwards(positions + 1, 0.0);
+  for (std::uint32_t m = 1; m <= positions; ++m) {
+    // (1 - chance of none) goes to k of m; none counts as one.
+    double chance = std::pow(1 - q, m);
+    double sum = chance * forwards[m - 1];
+    for (std::uint32_t k = 1; k <= m; ++k) {
+      chance = q >= 1 ? (k == m ? 1.0 : 0.0) : chance * (m - k + 1) / k * q / (1 - q);
+      sum += chance * forwards[m - k];
+    }
+    forwards[m] = 1 + sum;
+  }
+  return forwards[positions];
+}
+
+}  // namespace
+
+double confident_share(std::uint32_t positions, double tokens_per_forward) {
+  double low = 0, high = 1;
+  for (int step = 0; step < 60; ++step) {
+    const double middle = (low + high) / 2;
+    (positions / expected_forwards(positions, middle) < tokens_per_forward ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+decision_generator::decision_generator(const decision_distribution& distribution, std::uint32_t positions,
+                                       std::uint32_t vocabulary, std::vector<std::uint32_t> special, std::uint64_t seed)
+    : distribution_(distribution),
+      confident_(confident_share(positions, distribution.tokens_per_forward)),
+      vocabulary_(vocabulary),
+      special_(std::move(special)),
+      seed_(seed) {}
+
+void decision_generator::begin(std::size_t index) {
+  std::seed_seq both{static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32),
+                     static_cast<std::uint32_t>(index)};
+  random_.seed(both);
+}
+
+double decision_generator::uniform() {
+  return static_cast<double>(random_() >> 11) * 0x1p-53;
+}
+
+std::uint32_t decision_generator::token() {
+  for (;;) {
+    const auto drawn = first_token + static_cast<std::uint32_t>(random_() % (vocabulary_ - first_token));
+    if (std::find(special_.begin(), special_.end(), drawn) == special_.end()) return drawn;
+  }
+}
+
+void decision_generator::give(npu::decision kind, std::span<std::uint32_t> words) {
+  switch (kind) {
+    case npu::decision::sample:
+      give_samples(words);
+      break;
+    case npu::decision::drift: {
+      const double drift =
+          distribution_.least_drift + uniform() * (distribution_.most_drift - distribution_.least_drift);
+      words[0] = std::bit_cast<std::uint32_t>(static_cast<float>(drift * drift));
+      words[1] = std::bit_cast<std::uint32_t>(1.0F);
+      break;
+    }
+    case npu::decision::activity:
+    case npu::decision::ranking:
+      give_order(words);
+      break;
+  }
+}
+
+void decision_generator::give_samples(std::span<std::uint32_t> words) {
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
+    const bool confident = uniform() < confident_;
+    words[i] = token();
+    words[i + 1] = std::bit_cast<std::uint32_t>(confident ? 1.0F : static_cast<float>(uniform() * least_confidence));
+  }
+}
+
+void decision_generator::give_order(std::span<std::uint32_t> words) {
+  std::uint32_t rank = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i % distribution_.run == 0) rank = std::bit_cast<std::uint32_t>(static_cast<float>(uniform()));
+    words[i] = rank;
+  }
+}
+
+}  // namespace dvp::platform

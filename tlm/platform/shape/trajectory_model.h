@@ -1,0 +1,52 @@
+// Decisions drawn from a stated distribution: how a model that is not here might decode.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "tlm/platform/shape/decision_feed.h"
+
+namespace dvp::platform {
+
+struct decision_distribution {
+  double tokens_per_forward = 1;  // committed, mean over a sub-block that is decoded from masks alone
+  double least_drift = 0;         // of an interior step, relative to the anchor: uniform between the two
+  double most_drift = 0;
+  std::uint32_t run = 1;  // neighbouring channels or entries that share a rank; 1: scattered
+};
+
+// How often a masked position is confident, each by itself in each forward, so that `positions` of which at least one
+// is committed per forward take positions / tokens_per_forward forwards on average. 0 to 1.
+double confident_share(std::uint32_t positions, double tokens_per_forward);
+
+// What decides and how it is drawn:
+//   sample    confident (confidence 1) with the share above, else uniform below 1/1000; a token that is not special
+//   drift     uniform; activity and ranking: uniform for every `run` neighbours, so that every order is as likely
+// An answer's draws depend on seed and its number alone.
+class decision_generator : public decision_feed {
+ public:
+  // positions: of a sub-block, or of a block where there are none. Tokens are 256 to vocabulary - 1 without `special`.
+  decision_generator(const decision_distribution& distribution, std::uint32_t positions, std::uint32_t vocabulary,
+                     std::vector<std::uint32_t> special, std::uint64_t seed);
+
+  void begin(std::size_t index) override;
+  void made(npu::decision, std::span<const std::uint32_t>) override {}
+  void give(npu::decision kind, std::span<std::uint32_t> words) override;
+
+ private:
+  double uniform();  // [0, 1)
+  std::uint32_t token();
+  void give_samples(std::span<std::uint32_t> words);
+  void give_order(std::span<std::uint32_t> words);
+
+  decision_distribution distribution_;
+  double confident_;
+  std::uint32_t vocabulary_;
+  std::vector<std::uint32_t> special_;
+  std::uint64_t seed_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace dvp::platform
