@@ -47,14 +47,19 @@ class Derived(Scratch):
         return run.json("stats.json")["configuration"]
 
     def test_a_chain_comes_to_the_base_with_the_changes_on_top(self):
-        self.derive("first", "fixed", {"npu.vector.lanes": 64, "bus.latency_ns": 7, "decode.edit": {"threshold": 0, "steps": 1}})
-        second = self.derive("second", "first", {"bus.latency_ns": 9, "npu.sampling.lanes": 8})
-        expected = json.loads((CONFIGS / "fixed.json").read_text())
+        self.derive("first", "reference", {"npu.vector.lanes": 64, "bus.latency_ns": 7, "decode.edit": {"threshold": 0, "steps": 1}},
+                    why={"npu.vector.lanes": "choice: four times as many"})
+        second = self.derive("second", "first", {"bus.latency_ns": 9, "npu.sampling.lanes": 8}, why={"npu.clock_hz": "choice: round"})
+        expected = json.loads((CONFIGS / "reference.json").read_text())
         expected["name"], expected["description"] = "second", "For a test."
         expected["npu"]["vector"]["lanes"] = 64
         expected["npu"]["sampling"]["lanes"] = 8
         expected["decode"]["edit"] = {"threshold": 0, "steps": 1}
         expected["bus"]["latency_ns"] = 11  # --set comes last
+        del expected["why"]["decode.edit.threshold"]  # with the object it is in
+        expected["why"].update({"npu.vector.lanes": "choice: four times as many", "npu.clock_hz": "choice: round",
+                                "npu.sampling.lanes": "choice: set by second.json", "decode.edit": "choice: set by first.json",
+                                "bus.latency_ns": "choice: set by --set"})
         found = self.resolved(second, "--set", "bus.latency_ns=11")
         for document in (found, expected):
             document["cpu"]["rv64"].pop("core")  # written out in full by the program
@@ -106,6 +111,10 @@ class Derived(Scratch):
             ({**base, "set": {"memory.config.channels": 3}}, ["x.json: set.memory.config.channels"]),
             ({**base, "set": {"npu.vector.lanes": "many"}}, ["x.json: npu.vector.lanes"]),
             ({**base, "set": {"decode": 1}}, ["x.json: decode"]),
+            ({**base, "set": {"why": {}}}, ["x.json: set.why", "its own why"]),
+            ({**base, "why": []}, ["x.json: why"]),
+            ({**base, "why": {"npu.clock_hz": "because"}}, ["x.json: why.npu.clock_hz"]),
+            ({**base, "why": {"npu.clock": "choice: so"}}, ["x.json: why.npu.clock: ", "no key npu.clock"]),
             ([], ["x.json"]),
         ]
         for content, phrases in table:

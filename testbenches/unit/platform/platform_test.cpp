@@ -1,6 +1,8 @@
 // Host-side pieces of the program that need no simulation.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "dvp_gen/request.h"
 #include "dvp_gen/system.h"
 #include "testbenches/lib/scratch_file.h"
@@ -118,18 +120,24 @@ std::vector<std::string> without_reason(const ordered_json& place, const ordered
   return found;
 }
 
-TEST(config, every_shipped_one_loads_and_those_of_devices_give_every_reason) {
-  for (const std::string name : {"fixed", "jetson", "phone", "reference"}) {
+TEST(config, every_shipped_one_loads_and_gives_the_reason_of_every_value) {
+  const auto names = shipped_configs();
+  for (const char* name : {"fixed", "jetson", "phone", "reference", "ladder/6-dppr", "small-nano/full"}) {
+    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+  }
+  for (const auto& name : names) {
     platform_config config;
     ASSERT_NO_THROW(config = load_config(name, {})) << name;
-    EXPECT_EQ(config.name, name);
     EXPECT_EQ(config.seat, cpu_choice::native);
+    EXPECT_EQ(config.native.harts, config.rv64.harts) << name;
     EXPECT_EQ(config.native.hart.stream.non_blocking, config.memory.lpddr5.has_value());
-    if (name == "fixed" || name == "reference") continue;
     ordered_json described = config.source;
     for (const char* about : {"$schema", "name", "description", "why"}) described.erase(about);
-    EXPECT_EQ(without_reason(described, config.source["why"], ""), std::vector<std::string>{}) << name;
-    EXPECT_EQ(config.native.harts, config.rv64.harts) << name;
+    const ordered_json& why = config.source["why"];
+    EXPECT_EQ(without_reason(described, why, ""), std::vector<std::string>{}) << name;
+    for (const auto& reason : why.items()) {
+      EXPECT_FALSE(reason.value().get<std::string>().starts_with("choice: set by ")) << name << ' ' << reason.key();
+    }
   }
   EXPECT_EQ(load_config("phone", {}).memory.peak_bytes_per_second, 68'266'666'667U);
   EXPECT_EQ(load_config("jetson", {}).memory.peak_bytes_per_second, 51'200'000'000U);
@@ -143,10 +151,6 @@ TEST(config, the_four_configurations_of_a_class_differ_in_memory_and_compression
     const std::uint64_t plain = chip == "small-nano" ? 12'800'000'000U : 25'600'000'000U;
     EXPECT_EQ(baseline.memory.peak_bytes_per_second, plain);
     EXPECT_EQ(wifiv.memory.peak_bytes_per_second, 4 * plain);
-    ordered_json described = baseline.source;
-    for (const char* about : {"$schema", "name", "description", "why"}) described.erase(about);
-    EXPECT_EQ(without_reason(described, baseline.source["why"], ""), std::vector<std::string>{});
-
     const auto stripped = [](const platform_config& config, bool memory, bool compressed) {
       ordered_json rest = config.source;
       for (const char* about : {"name", "description", "why"}) rest.erase(about);
@@ -191,10 +195,24 @@ TEST(config, native_harts_streams_and_costs_are_what_the_file_says) {
 }
 
 TEST(config, a_reason_is_of_a_value_that_is_there_and_goes_with_it) {
-  EXPECT_TRUE(load_config("phone", {}).source["why"].contains("cpu.clock_hz"));
-  const auto replaced = load_config("phone", {"cpu.clock_hz=1000000000"}).source;
-  EXPECT_FALSE(replaced["why"].contains("cpu.clock_hz"));
-  EXPECT_TRUE(replaced["why"].contains("cpu.harts"));
+  const auto why = [](const std::vector<std::string>& overrides) {
+    return load_config("phone", overrides).source["why"];
+  };
+  const ordered_json original = why({});
+  ASSERT_TRUE(original.contains("cpu.clock_hz") && original.contains("cpu.work_cycles.mac"));
+  const ordered_json replaced = why({"cpu.clock_hz=1000000000", "name=mine"});
+  EXPECT_EQ(replaced["cpu.clock_hz"], "choice: set by --set");
+  EXPECT_EQ(replaced["cpu.harts"], original["cpu.harts"]);
+  EXPECT_FALSE(replaced.contains("name"));
+  // What is below it goes with an object.
+  const ordered_json costs = load_config("phone", {}).source["cpu"]["work_cycles"];
+  const ordered_json whole = why({"cpu.work_cycles=" + costs.dump()});
+  EXPECT_EQ(whole["cpu.work_cycles"], "choice: set by --set");
+  EXPECT_FALSE(whole.contains("cpu.work_cycles.mac"));
+  // A key of a value that is otherwise as it was.
+  EXPECT_EQ(why({"memory.config.channels=2"})["memory.config.channels"], "choice: set by --set");
+  EXPECT_EQ(why({"memory.config.channels=2"})["memory.config"], original["memory.config"]);
+  EXPECT_EQ(refusal([&] { why({"why={}"}); }), "--set why={}: reasons are no values; a file gives them in its own why");
 
   ordered_json document = load_config("fixed", {}).source;
   const test::scratch_file file("reasons.json");
