@@ -77,18 +77,24 @@ class Derived(Scratch):
         self.refuse(["ladder/1-cpuu", "did you mean ladder/1-cpu?"], "run", "--config", "ladder/1-cpuu", *ONE)
         self.refuse(["cores/phone", "no such configuration"], "run", "--config", "cores/phone", *ONE)
 
-    def test_every_rung_of_the_ladder_changes_one_key_of_the_one_before(self):
-        schema = json.loads((CONFIGS / "derived.schema.json").read_text())
-        before = None
-        for path in sorted((CONFIGS / "ladder").glob("[1-6]-*.json")):
-            if path.name.endswith(".latency.json"):
-                continue
+    def test_every_rung_of_a_ladder_changes_one_key_of_the_one_before(self):
+        for ladder in ("ladder", "phone"):
+            before = None
+            for path in sorted(p for p in (CONFIGS / ladder).glob("[1-6]-*.json") if not p.name.endswith(".latency.json")):
+                document = json.loads(path.read_text())
+                if before:
+                    self.assertEqual(document["base"], before)
+                    self.assertEqual(len(document["set"]), 1, path.name)
+                before = path.stem
+            self.assertEqual(before, "6-dppr")
+
+    def test_every_shipped_file_fits_its_schema_and_says_why_it_sets_what(self):
+        for path in sorted([*CONFIGS.glob("*.json"), *CONFIGS.glob("*/*.json")]):
             document = json.loads(path.read_text())
-            jsonschema.validate(document, schema)
-            if before:
-                self.assertEqual(document["base"], before)
-                self.assertEqual(len(document["set"]), 1, path.name)
-            before = path.stem
+            if "base" not in document:
+                continue
+            jsonschema.validate(document, json.loads((path.parent / document["$schema"]).read_text()))
+            self.assertTrue(set(document["set"]) <= set(document["why"]), path)
 
     def test_what_is_wrong_is_said_with_file_and_key(self):
         base = {"base": "fixed", "name": "x", "description": "y"}

@@ -5,6 +5,9 @@
 
 #include "dvp_gen/request.h"
 #include "dvp_gen/system.h"
+#include "firmware/kernels/dependencies.h"
+#include "firmware/kernels/scratchpad_plan.h"
+#include "testbenches/lib/published_models.h"
 #include "testbenches/lib/scratch_file.h"
 #include "testbenches/unit/loader/elf_writer.h"
 #include "tlm/core/nearest_word.h"
@@ -122,7 +125,8 @@ std::vector<std::string> without_reason(const ordered_json& place, const ordered
 
 TEST(config, every_shipped_one_loads_and_gives_the_reason_of_every_value) {
   const auto names = shipped_configs();
-  for (const char* name : {"fixed", "jetson", "phone", "reference", "ladder/6-dppr", "small-nano/full"}) {
+  for (const char* name : {"fixed", "jetson", "phone", "reference", "ladder/6-dppr", "small-nano/full", "nano/full",
+                           "nx/full", "phone/6-dppr"}) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   }
   for (const auto& name : names) {
@@ -144,11 +148,15 @@ TEST(config, every_shipped_one_loads_and_gives_the_reason_of_every_value) {
 }
 
 TEST(config, the_four_configurations_of_a_class_differ_in_memory_and_compression_alone) {
-  for (const std::string chip : {"small-nano", "small-nx"}) {
-    const auto load = [&](const char* name) { return load_config(chip + "/" + name, {}); };
+  const std::vector<std::pair<std::string, std::uint64_t>> classes = {{"small-nano", 12'800'000'000U},
+                                                                      {"small-nx", 25'600'000'000U},
+                                                                      {"nano", 51'200'000'000U},
+                                                                      {"nx", 102'400'000'000U}};
+  for (const auto& [chip, plain] : classes) {
+    SCOPED_TRACE(chip);
+    const auto load = [&folder = chip](const char* name) { return load_config(folder + "/" + name, {}); };
     const platform_config baseline = load("baseline"), compression = load("compression"), wifiv = load("wifiv"),
                           full = load("full");
-    const std::uint64_t plain = chip == "small-nano" ? 12'800'000'000U : 25'600'000'000U;
     EXPECT_EQ(baseline.memory.peak_bytes_per_second, plain);
     EXPECT_EQ(wifiv.memory.peak_bytes_per_second, 4 * plain);
     const auto stripped = [](const platform_config& config, bool memory, bool compressed) {
@@ -168,6 +176,53 @@ TEST(config, the_four_configurations_of_a_class_differ_in_memory_and_compression
     EXPECT_EQ(baseline.source["decode"]["compression"]["ffn"], "whole");
     EXPECT_EQ(baseline.source["memory"]["config"]["tagged"]["core_feed"], 1);
     EXPECT_EQ(wifiv.source["memory"]["config"]["tagged"]["core_feed"], 4);
+  }
+}
+
+// The classes at the publications' scale have room on chip for the models they are for: a tile of a block's rows,
+// beside the anchors of all layers where they are compressed.
+TEST(config, the_scratchpad_of_a_class_holds_the_plan_of_its_models) {
+  struct row {
+    const char* config;
+    const char* model;
+    std::uint32_t positions;
+    bool tight;  // half the scratchpad is too small
+  };
+  // Fast-dLLM v2 7B has the shape of Dream 7B.
+  for (const row& r : std::vector<row>{{"nano/baseline", "fast_dllm_v2_1_5b", 2048, false},
+                                       {"nano/full", "fast_dllm_v2_1_5b", 2048, true},
+                                       {"nx/full", "fast_dllm_v2_1_5b", 2048, false},
+                                       {"nx/full", "dream_7b", 2048, true},
+                                       {"phone/4-somr", "llada_8b", 512, false}}) {
+    SCOPED_TRACE(std::string(r.config) + " " + r.model);
+    const platform_config chip = load_config(r.config, {});
+    const auto* model = std::find_if(std::begin(test::models), std::end(test::models),
+                                     [&](const test::published& p) { return std::string(r.model) == p.name; });
+    ASSERT_NE(model, std::end(test::models));
+    const bool compressed = chip.decode.compression.ffn == gen::ffn_mode::dat;
+    const auto fits = [&](std::uint32_t scratchpad_bytes) {
+      const drivers::npu_limits limits = {.rows = chip.npu.array.rows,
+                                          .columns = chip.npu.array.columns,
+                                          .scratchpad_bytes = scratchpad_bytes,
+                                          .scratchpad_banks = chip.npu.scratchpad_banks,
+                                          .accumulator_vectors = chip.npu.array.accumulator_vectors};
+      kernels::dependency_tracker tracker;
+      tracker.start(scratchpad_bytes, kernels::dependency_tracker::most_window);
+      const kernels::plan_request wanted = {.tile_rows = 32,
+                                            .most_keys = r.positions,
+                                            .granule_bytes = tracker.granule_bytes(),
+                                            .groups = true,
+                                            .store_entries = compressed ? r.positions : 0,
+                                            .store_rank = compressed ? chip.decode.compression.rank : 0,
+                                            .anchored = compressed,
+                                            .correction_rank = compressed ? chip.decode.compression.corrections : 0};
+      kernels::scratchpad_plan plan;
+      return kernels::plan_scratchpad(model->model, limits, wanted, plan);
+    };
+    EXPECT_TRUE(fits(chip.npu.scratchpad_bytes));
+    if (r.tight) {
+      EXPECT_FALSE(fits(chip.npu.scratchpad_bytes / 2));
+    }
   }
 }
 
