@@ -113,6 +113,21 @@ TEST(scratchpad_plan, a_tile_that_was_asked_for_is_kept_or_refused) {
                                {.tile_rows = 48, .most_keys = 128, .granule_bytes = 4096, .groups = true}, p));
 }
 
+TEST(scratchpad_plan, a_large_one_has_wider_chunks_and_longer_pieces) {
+  const config& model = models[4].model;
+  const auto plan = [&](std::uint32_t bytes) {
+    drivers::npu_limits limits = reference;
+    limits.scratchpad_bytes = bytes;
+    scratchpad_plan p;
+    EXPECT_TRUE(plan_scratchpad(model, limits, {.most_keys = 512, .granule_bytes = bytes / 256, .groups = true}, p));
+    return p;
+  };
+  EXPECT_EQ(plan(2u << 20).channels, 256u);
+  EXPECT_EQ(plan(2u << 20).staging[0].bytes, 128u << 10);
+  EXPECT_EQ(plan(64u << 20).channels, 1024u);
+  EXPECT_EQ(plan(64u << 20).staging[0].bytes, 1u << 20);
+}
+
 TEST(streamed_product, pieces) {
   using gen::precision;
   struct row {
