@@ -9,9 +9,16 @@
 namespace dvp::kernels {
 namespace {
 
-// More than this per staging buffer only delays the first product.
-constexpr std::uint32_t most_staging_bytes = 128u << 10;
-constexpr std::uint32_t most_channels = 256;
+// Longer pieces and wider chunks are fewer descriptors, and longer rows of the down projection's pieces. Larger staging
+// than this only delays the first product, more channels only take room for results: both follow the scratchpad's size.
+std::uint32_t most_staging_bytes(std::uint32_t scratchpad_bytes) {
+  return std::clamp(scratchpad_bytes / 64, 128u << 10, 2u << 20);
+}
+
+std::uint32_t most_channels(std::uint32_t scratchpad_bytes) {
+  return std::clamp(scratchpad_bytes >> 13, 256u, 1024u);
+}
+
 // What a plan should leave before fewer channels per chunk are the better choice: staging for pieces that keep the
 // array busy, and a tile of the array's columns of scores.
 constexpr std::uint32_t comfortable_staging_bytes = 16u << 10;
@@ -136,8 +143,8 @@ bool try_plan(const config& model, const drivers::npu_limits& limits, const plan
     return false;
   }
   const std::uint32_t common = std::min(feed_forward.free(), attention.free());
-  const std::uint32_t staging =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(most_staging_bytes, common / 3 / align * align));
+  const std::uint32_t staging = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(most_staging_bytes(limits.scratchpad_bytes), common / 3 / align * align));
   if (staging == 0) {
     return false;
   }
@@ -229,7 +236,7 @@ bool plan_scratchpad(const config& model, const drivers::npu_limits& limits, con
   const std::uint32_t bank_bytes = limits.scratchpad_bytes / limits.scratchpad_banks;
   const std::uint32_t first_rows = request.tile_rows == 0 ? 32 : request.tile_rows;
   const std::uint32_t last_rows = request.tile_rows == 0 ? 4 : request.tile_rows;
-  const std::uint32_t first_channels = std::max(whole, most_channels / whole * whole);
+  const std::uint32_t first_channels = std::max(whole, most_channels(limits.scratchpad_bytes) / whole * whole);
   bool found = false;
   for (std::uint32_t rows = first_rows; rows >= last_rows; rows /= 2) {
     for (std::uint32_t channels = first_channels; channels >= whole; channels = channels / 2 / whole * whole) {

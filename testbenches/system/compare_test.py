@@ -47,14 +47,19 @@ class Derived(Scratch):
         return run.json("stats.json")["configuration"]
 
     def test_a_chain_comes_to_the_base_with_the_changes_on_top(self):
-        self.derive("first", "fixed", {"npu.vector.lanes": 64, "bus.latency_ns": 7, "decode.edit": {"threshold": 0, "steps": 1}})
-        second = self.derive("second", "first", {"bus.latency_ns": 9, "npu.sampling.lanes": 8})
-        expected = json.loads((CONFIGS / "fixed.json").read_text())
+        self.derive("first", "reference", {"npu.vector.lanes": 64, "bus.latency_ns": 7, "decode.edit": {"threshold": 0, "steps": 1}},
+                    why={"npu.vector.lanes": "choice: four times as many"})
+        second = self.derive("second", "first", {"bus.latency_ns": 9, "npu.sampling.lanes": 8}, why={"npu.clock_hz": "choice: round"})
+        expected = json.loads((CONFIGS / "reference.json").read_text())
         expected["name"], expected["description"] = "second", "For a test."
         expected["npu"]["vector"]["lanes"] = 64
         expected["npu"]["sampling"]["lanes"] = 8
         expected["decode"]["edit"] = {"threshold": 0, "steps": 1}
         expected["bus"]["latency_ns"] = 11  # --set comes last
+        del expected["why"]["decode.edit.threshold"]  # with the object it is in
+        expected["why"].update({"npu.vector.lanes": "choice: four times as many", "npu.clock_hz": "choice: round",
+                                "npu.sampling.lanes": "choice: set by second.json", "decode.edit": "choice: set by first.json",
+                                "bus.latency_ns": "choice: set by --set"})
         found = self.resolved(second, "--set", "bus.latency_ns=11")
         for document in (found, expected):
             document["cpu"]["rv64"].pop("core")  # written out in full by the program
@@ -72,18 +77,24 @@ class Derived(Scratch):
         self.refuse(["ladder/1-cpuu", "did you mean ladder/1-cpu?"], "run", "--config", "ladder/1-cpuu", *ONE)
         self.refuse(["cores/phone", "no such configuration"], "run", "--config", "cores/phone", *ONE)
 
-    def test_every_rung_of_the_ladder_changes_one_key_of_the_one_before(self):
-        schema = json.loads((CONFIGS / "derived.schema.json").read_text())
-        before = None
-        for path in sorted((CONFIGS / "ladder").glob("[1-6]-*.json")):
-            if path.name.endswith(".latency.json"):
-                continue
+    def test_every_rung_of_a_ladder_changes_one_key_of_the_one_before(self):
+        for ladder in ("ladder", "phone"):
+            before = None
+            for path in sorted(p for p in (CONFIGS / ladder).glob("[1-6]-*.json") if not p.name.endswith(".latency.json")):
+                document = json.loads(path.read_text())
+                if before:
+                    self.assertEqual(document["base"], before)
+                    self.assertEqual(len(document["set"]), 1, path.name)
+                before = path.stem
+            self.assertEqual(before, "6-dppr")
+
+    def test_every_shipped_file_fits_its_schema_and_says_why_it_sets_what(self):
+        for path in sorted([*CONFIGS.glob("*.json"), *CONFIGS.glob("*/*.json")]):
             document = json.loads(path.read_text())
-            jsonschema.validate(document, schema)
-            if before:
-                self.assertEqual(document["base"], before)
-                self.assertEqual(len(document["set"]), 1, path.name)
-            before = path.stem
+            if "base" not in document:
+                continue
+            jsonschema.validate(document, json.loads((path.parent / document["$schema"]).read_text()))
+            self.assertTrue(set(document["set"]) <= set(document["why"]), path)
 
     def test_what_is_wrong_is_said_with_file_and_key(self):
         base = {"base": "fixed", "name": "x", "description": "y"}
@@ -106,6 +117,10 @@ class Derived(Scratch):
             ({**base, "set": {"memory.config.channels": 3}}, ["x.json: set.memory.config.channels"]),
             ({**base, "set": {"npu.vector.lanes": "many"}}, ["x.json: npu.vector.lanes"]),
             ({**base, "set": {"decode": 1}}, ["x.json: decode"]),
+            ({**base, "set": {"why": {}}}, ["x.json: set.why", "its own why"]),
+            ({**base, "why": []}, ["x.json: why"]),
+            ({**base, "why": {"npu.clock_hz": "because"}}, ["x.json: why.npu.clock_hz"]),
+            ({**base, "why": {"npu.clock": "choice: so"}}, ["x.json: why.npu.clock: ", "no key npu.clock"]),
             ([], ["x.json"]),
         ]
         for content, phrases in table:

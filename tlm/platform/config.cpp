@@ -14,6 +14,7 @@
 #include "tlm/platform/core_choice.h"
 #include "tlm/platform/fault_config.h"
 #include "tlm/platform/files.h"
+#include "tlm/platform/reasons.h"
 #include "tlm/platform/schema_check.h"
 
 namespace dvp::platform {
@@ -188,17 +189,6 @@ native_choice native_from(const ordered_json& json, const std::string& file) {
   const auto cycles = table_from(json["work_cycles"], names, file, "cpu.work_cycles");
   for (std::size_t i = 0; i < names.size(); ++i) hart.work.push_back({names[i], cycles[i]});
   return choice;
-}
-
-// Every reason is one of a value that is there.
-void check_reasons(const ordered_json& document, const std::string& file) {
-  if (!document.contains("why")) return;
-  for (const auto& reason : document["why"].items()) {
-    std::string pointer = "/" + reason.key();
-    std::replace(pointer.begin(), pointer.end(), '.', '/');
-    if (document.contains(ordered_json::json_pointer(pointer))) continue;
-    throw usage_error(file + ": why." + reason.key() + ": the configuration has no key " + reason.key());
-  }
 }
 
 rv64_choice rv64_from(const ordered_json& json, const std::string& file) {

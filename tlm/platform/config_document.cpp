@@ -50,6 +50,8 @@ config_document read(const fs::path& path, std::vector<fs::path> chain) {
   const std::string description = keys.text("description");
   const bool sets = keys.has("set");
   if (sets) static_cast<void>(keys.object("set"));
+  const bool explains = keys.has("why");
+  if (explains) static_cast<void>(keys.object("why"));
   keys.finish();
 
   config_document result = read(find_base(path, base, keys), std::move(chain));
@@ -57,9 +59,12 @@ config_document read(const fs::path& path, std::vector<fs::path> chain) {
   result.document["description"] = description;
   if (sets) {
     for (const auto& item : document["set"].items()) {
-      apply_override(result.document, {item.key(), item.value(), file + ": set." + item.key()});
+      apply_override(result.document, {item.key(), item.value(), file + ": set." + item.key(), file});
       if (item.key().starts_with("memory")) result.memory_folder = path.parent_path();
     }
+  }
+  if (explains) {
+    for (const auto& reason : document["why"].items()) result.document["why"][reason.key()] = reason.value();
   }
   result.folders.insert(result.folders.begin(), path.parent_path());
   return result;

@@ -2,8 +2,9 @@
 //
 //   {"base": "phone", "name": "phone-wide", "description": "...", "set": {"npu.vector.lanes": 64}}
 //
-// is `phone` with a name and a description of its own and the values of "set" on top, in order. The base is a file
-// beside the deriving one, with or without ".json", or a shipped configuration; it may derive from a third.
+// is `phone` with a name and a description of its own and the values of "set" on top, in order, then the reasons of
+// "why", where it has such. The base is a file beside the deriving one, with or without ".json", or a shipped
+// configuration; it may derive from a third.
 #pragma once
 
 #include <filesystem>

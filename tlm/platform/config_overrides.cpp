@@ -10,6 +10,7 @@
 #include "tlm/platform/core_choice.h"
 #include "tlm/platform/files.h"
 #include "tlm/platform/memory_overrides.h"
+#include "tlm/platform/reasons.h"
 
 namespace dvp::platform {
 
@@ -58,15 +59,21 @@ config_override parse_override(const std::string& assignment) {
   if (equals == std::string::npos || equals == 0) {
     throw usage_error(said + ": expected path=value, such as npu.vector.lanes=32");
   }
-  return {assignment.substr(0, equals), assigned_value(assignment), said};
+  return {assignment.substr(0, equals), assigned_value(assignment), said, "--set"};
 }
 
 void apply_override(ordered_json& document, const config_override& wanted) {
   const std::string& path = wanted.path;
+  if (path == "why" || path.starts_with("why.")) {
+    throw usage_error(wanted.said + ": reasons are no values; a file gives them in its own why");
+  }
+  const std::string reason = "choice: set by " + wanted.by;
   constexpr std::string_view described = "memory.config.";
   if (path.starts_with(described) && document.contains("memory") && document["memory"].is_object() &&
       document["memory"].contains("config")) {
     override_described_memory(document["memory"]["config"], path.substr(described.size()), wanted);
+    // A DRAMSys description may hold the key deeper than the path says.
+    replace_reason(document, has_value(document, path) ? path : "memory.config", reason);
     return;
   }
   constexpr std::string_view core = "cpu.rv64.core.";
@@ -76,6 +83,7 @@ void apply_override(ordered_json& document, const config_override& wanted) {
   // Optional, so there need be none to replace.
   if (path == "faults") {
     document[path] = wanted.value;
+    replace_reason(document, path, reason);
     return;
   }
   ordered_json* place = &document;
@@ -93,8 +101,7 @@ void apply_override(ordered_json& document, const config_override& wanted) {
     begin = end + 1;
   }
   *place = wanted.value;
-  // The reason of the value it had.
-  if (document.contains("why") && document["why"].is_object()) document["why"].erase(path);
+  if (path != "name" && path != "description") replace_reason(document, path, reason);
 }
 
 }  // namespace dvp::platform

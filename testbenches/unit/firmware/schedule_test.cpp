@@ -6,6 +6,7 @@
 #include "firmware/kernels/scratchpad_plan.h"
 #include "firmware/kernels/streamed_product.h"
 #include "gtest/gtest.h"
+#include "testbenches/lib/published_models.h"
 
 namespace dvp::kernels {
 namespace {
@@ -13,51 +14,8 @@ namespace {
 constexpr drivers::npu_limits reference = {
     .rows = 16, .columns = 16, .scratchpad_bytes = 1u << 20, .scratchpad_banks = 16, .accumulator_vectors = 512};
 
-struct published {
-  const char* name;
-  config model;
-};
-
-// Shapes of published models, and of the two shipped ones.
-const published models[] = {
-    {"tiny_llada",
-     {.vocabulary = 128, .width = 128, .layers = 6, .heads = 4, .kv_heads = 4, .head_length = 32, .ffn_width = 384}},
-    {"tiny_fdllm2",
-     {.vocabulary = 128,
-      .width = 128,
-      .layers = 6,
-      .heads = 4,
-      .kv_heads = 2,
-      .head_length = 32,
-      .ffn_width = 384,
-      .qkv_bias = true}},
-    {"llada_8b",
-     {.vocabulary = 126464,
-      .width = 4096,
-      .layers = 32,
-      .heads = 32,
-      .kv_heads = 32,
-      .head_length = 128,
-      .ffn_width = 12288}},
-    {"dream_7b",
-     {.vocabulary = 152064,
-      .width = 3584,
-      .layers = 28,
-      .heads = 28,
-      .kv_heads = 4,
-      .head_length = 128,
-      .ffn_width = 18944,
-      .qkv_bias = true}},
-    {"fast_dllm_v2_1_5b",
-     {.vocabulary = 151936,
-      .width = 1536,
-      .layers = 28,
-      .heads = 12,
-      .kv_heads = 2,
-      .head_length = 128,
-      .ffn_width = 8960,
-      .qkv_bias = true}},
-};
+using test::models;
+using test::published;
 
 struct named_region {
   std::string name;
@@ -153,6 +111,21 @@ TEST(scratchpad_plan, a_tile_that_was_asked_for_is_kept_or_refused) {
   EXPECT_EQ(p.tile_rows, 48u);
   EXPECT_FALSE(plan_scratchpad(models[2].model, reference,
                                {.tile_rows = 48, .most_keys = 128, .granule_bytes = 4096, .groups = true}, p));
+}
+
+TEST(scratchpad_plan, a_large_one_has_wider_chunks_and_longer_pieces) {
+  const config& model = models[4].model;
+  const auto plan = [&](std::uint32_t bytes) {
+    drivers::npu_limits limits = reference;
+    limits.scratchpad_bytes = bytes;
+    scratchpad_plan p;
+    EXPECT_TRUE(plan_scratchpad(model, limits, {.most_keys = 512, .granule_bytes = bytes / 256, .groups = true}, p));
+    return p;
+  };
+  EXPECT_EQ(plan(2u << 20).channels, 256u);
+  EXPECT_EQ(plan(2u << 20).staging[0].bytes, 128u << 10);
+  EXPECT_EQ(plan(64u << 20).channels, 1024u);
+  EXPECT_EQ(plan(64u << 20).staging[0].bytes, 1u << 20);
 }
 
 TEST(streamed_product, pieces) {

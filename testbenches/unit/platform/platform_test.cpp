@@ -1,8 +1,13 @@
 // Host-side pieces of the program that need no simulation.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "dvp_gen/request.h"
 #include "dvp_gen/system.h"
+#include "firmware/kernels/dependencies.h"
+#include "firmware/kernels/scratchpad_plan.h"
+#include "testbenches/lib/published_models.h"
 #include "testbenches/lib/scratch_file.h"
 #include "testbenches/unit/loader/elf_writer.h"
 #include "tlm/core/nearest_word.h"
@@ -118,35 +123,42 @@ std::vector<std::string> without_reason(const ordered_json& place, const ordered
   return found;
 }
 
-TEST(config, every_shipped_one_loads_and_those_of_devices_give_every_reason) {
-  for (const std::string name : {"fixed", "jetson", "phone", "reference"}) {
+TEST(config, every_shipped_one_loads_and_gives_the_reason_of_every_value) {
+  const auto names = shipped_configs();
+  for (const char* name : {"fixed", "jetson", "phone", "reference", "ladder/6-dppr", "small-nano/full", "nano/full",
+                           "nx/full", "phone/6-dppr"}) {
+    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+  }
+  for (const auto& name : names) {
     platform_config config;
     ASSERT_NO_THROW(config = load_config(name, {})) << name;
-    EXPECT_EQ(config.name, name);
     EXPECT_EQ(config.seat, cpu_choice::native);
+    EXPECT_EQ(config.native.harts, config.rv64.harts) << name;
     EXPECT_EQ(config.native.hart.stream.non_blocking, config.memory.lpddr5.has_value());
-    if (name == "fixed" || name == "reference") continue;
     ordered_json described = config.source;
     for (const char* about : {"$schema", "name", "description", "why"}) described.erase(about);
-    EXPECT_EQ(without_reason(described, config.source["why"], ""), std::vector<std::string>{}) << name;
-    EXPECT_EQ(config.native.harts, config.rv64.harts) << name;
+    const ordered_json& why = config.source["why"];
+    EXPECT_EQ(without_reason(described, why, ""), std::vector<std::string>{}) << name;
+    for (const auto& reason : why.items()) {
+      EXPECT_FALSE(reason.value().get<std::string>().starts_with("choice: set by ")) << name << ' ' << reason.key();
+    }
   }
   EXPECT_EQ(load_config("phone", {}).memory.peak_bytes_per_second, 68'266'666'667U);
   EXPECT_EQ(load_config("jetson", {}).memory.peak_bytes_per_second, 51'200'000'000U);
 }
 
 TEST(config, the_four_configurations_of_a_class_differ_in_memory_and_compression_alone) {
-  for (const std::string chip : {"small-nano", "small-nx"}) {
-    const auto load = [&](const char* name) { return load_config(chip + "/" + name, {}); };
+  const std::vector<std::pair<std::string, std::uint64_t>> classes = {{"small-nano", 12'800'000'000U},
+                                                                      {"small-nx", 25'600'000'000U},
+                                                                      {"nano", 51'200'000'000U},
+                                                                      {"nx", 102'400'000'000U}};
+  for (const auto& [chip, plain] : classes) {
+    SCOPED_TRACE(chip);
+    const auto load = [&folder = chip](const char* name) { return load_config(folder + "/" + name, {}); };
     const platform_config baseline = load("baseline"), compression = load("compression"), wifiv = load("wifiv"),
                           full = load("full");
-    const std::uint64_t plain = chip == "small-nano" ? 12'800'000'000U : 25'600'000'000U;
     EXPECT_EQ(baseline.memory.peak_bytes_per_second, plain);
     EXPECT_EQ(wifiv.memory.peak_bytes_per_second, 4 * plain);
-    ordered_json described = baseline.source;
-    for (const char* about : {"$schema", "name", "description", "why"}) described.erase(about);
-    EXPECT_EQ(without_reason(described, baseline.source["why"], ""), std::vector<std::string>{});
-
     const auto stripped = [](const platform_config& config, bool memory, bool compressed) {
       ordered_json rest = config.source;
       for (const char* about : {"name", "description", "why"}) rest.erase(about);
@@ -164,6 +176,53 @@ TEST(config, the_four_configurations_of_a_class_differ_in_memory_and_compression
     EXPECT_EQ(baseline.source["decode"]["compression"]["ffn"], "whole");
     EXPECT_EQ(baseline.source["memory"]["config"]["tagged"]["core_feed"], 1);
     EXPECT_EQ(wifiv.source["memory"]["config"]["tagged"]["core_feed"], 4);
+  }
+}
+
+// The classes at the publications' scale have room on chip for the models they are for: a tile of a block's rows,
+// beside the anchors of all layers where they are compressed.
+TEST(config, the_scratchpad_of_a_class_holds_the_plan_of_its_models) {
+  struct row {
+    const char* config;
+    const char* model;
+    std::uint32_t positions;
+    bool tight;  // half the scratchpad is too small
+  };
+  // Fast-dLLM v2 7B has the shape of Dream 7B.
+  for (const row& r : std::vector<row>{{"nano/baseline", "fast_dllm_v2_1_5b", 2048, false},
+                                       {"nano/full", "fast_dllm_v2_1_5b", 2048, true},
+                                       {"nx/full", "fast_dllm_v2_1_5b", 2048, false},
+                                       {"nx/full", "dream_7b", 2048, true},
+                                       {"phone/4-somr", "llada_8b", 512, false}}) {
+    SCOPED_TRACE(std::string(r.config) + " " + r.model);
+    const platform_config chip = load_config(r.config, {});
+    const auto* model = std::find_if(std::begin(test::models), std::end(test::models),
+                                     [&](const test::published& p) { return std::string(r.model) == p.name; });
+    ASSERT_NE(model, std::end(test::models));
+    const bool compressed = chip.decode.compression.ffn == gen::ffn_mode::dat;
+    const auto fits = [&](std::uint32_t scratchpad_bytes) {
+      const drivers::npu_limits limits = {.rows = chip.npu.array.rows,
+                                          .columns = chip.npu.array.columns,
+                                          .scratchpad_bytes = scratchpad_bytes,
+                                          .scratchpad_banks = chip.npu.scratchpad_banks,
+                                          .accumulator_vectors = chip.npu.array.accumulator_vectors};
+      kernels::dependency_tracker tracker;
+      tracker.start(scratchpad_bytes, kernels::dependency_tracker::most_window);
+      const kernels::plan_request wanted = {.tile_rows = 32,
+                                            .most_keys = r.positions,
+                                            .granule_bytes = tracker.granule_bytes(),
+                                            .groups = true,
+                                            .store_entries = compressed ? r.positions : 0,
+                                            .store_rank = compressed ? chip.decode.compression.rank : 0,
+                                            .anchored = compressed,
+                                            .correction_rank = compressed ? chip.decode.compression.corrections : 0};
+      kernels::scratchpad_plan plan;
+      return kernels::plan_scratchpad(model->model, limits, wanted, plan);
+    };
+    EXPECT_TRUE(fits(chip.npu.scratchpad_bytes));
+    if (r.tight) {
+      EXPECT_FALSE(fits(chip.npu.scratchpad_bytes / 2));
+    }
   }
 }
 
@@ -191,10 +250,24 @@ TEST(config, native_harts_streams_and_costs_are_what_the_file_says) {
 }
 
 TEST(config, a_reason_is_of_a_value_that_is_there_and_goes_with_it) {
-  EXPECT_TRUE(load_config("phone", {}).source["why"].contains("cpu.clock_hz"));
-  const auto replaced = load_config("phone", {"cpu.clock_hz=1000000000"}).source;
-  EXPECT_FALSE(replaced["why"].contains("cpu.clock_hz"));
-  EXPECT_TRUE(replaced["why"].contains("cpu.harts"));
+  const auto why = [](const std::vector<std::string>& overrides) {
+    return load_config("phone", overrides).source["why"];
+  };
+  const ordered_json original = why({});
+  ASSERT_TRUE(original.contains("cpu.clock_hz") && original.contains("cpu.work_cycles.mac"));
+  const ordered_json replaced = why({"cpu.clock_hz=1000000000", "name=mine"});
+  EXPECT_EQ(replaced["cpu.clock_hz"], "choice: set by --set");
+  EXPECT_EQ(replaced["cpu.harts"], original["cpu.harts"]);
+  EXPECT_FALSE(replaced.contains("name"));
+  // What is below it goes with an object.
+  const ordered_json costs = load_config("phone", {}).source["cpu"]["work_cycles"];
+  const ordered_json whole = why({"cpu.work_cycles=" + costs.dump()});
+  EXPECT_EQ(whole["cpu.work_cycles"], "choice: set by --set");
+  EXPECT_FALSE(whole.contains("cpu.work_cycles.mac"));
+  // A key of a value that is otherwise as it was.
+  EXPECT_EQ(why({"memory.config.channels=2"})["memory.config.channels"], "choice: set by --set");
+  EXPECT_EQ(why({"memory.config.channels=2"})["memory.config"], original["memory.config"]);
+  EXPECT_EQ(refusal([&] { why({"why={}"}); }), "--set why={}: reasons are no values; a file gives them in its own why");
 
   ordered_json document = load_config("fixed", {}).source;
   const test::scratch_file file("reasons.json");
