@@ -21,7 +21,7 @@ class BadInput(unittest.TestCase):
         self.assertEqual(len(said.strip().splitlines()), 1, f"more than one sentence for {arguments}:\n{said}")
 
     def config(self, change, base="fixed"):
-        document = json.loads((chip.ROOT / f"tlm/platform/configs/{base}.json").read_text())
+        document = chip.configuration(base)
         change(document)
         path = self.scratch / "changed.json"
         path.write_text(json.dumps(document))

@@ -17,6 +17,27 @@ def task_file(task):
     return ROOT / "testbenches" / "vectors" / "tasks" / f"{task}.jsonl"
 
 
+CONFIGS = ROOT / "tlm/platform/configs"
+
+
+def configuration(name):
+    """The complete document that a shipped configuration comes to, put together from its files; `why` is the base's."""
+    path = (CONFIGS / f"{name}.json").resolve()
+    document = json.loads(path.read_text())
+    if "base" not in document:
+        return document
+    beside = (path.parent / f"{document['base']}.json").resolve()
+    result = configuration(beside.relative_to(CONFIGS).with_suffix("") if beside.exists() else document["base"])
+    result.update(name=document["name"], description=document["description"])
+    for key, value in document["set"].items():
+        *places, last = key.split(".")
+        place = result
+        for name in places:
+            place = place[name]
+        place[last] = value
+    return result
+
+
 def call(*arguments, timeout=600, environment=None):
     """The finished process; output as text."""
     return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, cwd=ROOT,

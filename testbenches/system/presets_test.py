@@ -5,7 +5,6 @@ import unittest
 
 import chip
 
-CONFIGS = chip.ROOT / "tlm/platform/configs"
 # What refresh of all banks leaves of the peak: a read's row closes, all are refreshed, one opens again; ns.
 CLOSE, PRECHARGE, OPEN, INTERVAL = 10, 21, 18, 3906
 
@@ -23,29 +22,13 @@ class Presets(unittest.TestCase):
                                          ("nx/wifiv", 409.6, 280), ("phone/6-dppr", 68.267, 210)):
             folder = chip.scratch_folder()
             memory = folder / "memory.json"
-            memory.write_text(json.dumps(self.resolved(config)["memory"]["config"]))
+            memory.write_text(json.dumps(chip.configuration(config)["memory"]["config"]))
             done = chip.call("dram", "--config", memory, "-n", "400k", "-q", "--out", folder, timeout=60)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             bandwidth = json.loads((folder / "stats.json").read_text())["bandwidth"]
             self.assertTrue(math.isclose(bandwidth["peak_bytes_per_second"], peak * 1e9, rel_tol=1e-4), config)
             expected = peak * (1 - (CLOSE + PRECHARGE + refresh_ns + OPEN) / INTERVAL)
             self.assertTrue(math.isclose(bandwidth["bytes_per_second"], expected * 1e9, rel_tol=0.01), (config, bandwidth, expected))
-
-    def resolved(self, config):
-        """The document a derived configuration comes to, put together from its files."""
-        path = CONFIGS / f"{config}.json"
-        document = json.loads(path.read_text())
-        if "base" not in document:
-            return document
-        beside = path.parent / f"{document['base']}.json"
-        result = self.resolved(beside.resolve().relative_to(CONFIGS).with_suffix("") if beside.exists() else document["base"])
-        for key, value in document["set"].items():
-            *places, last = key.split(".")
-            place = result
-            for name in places:
-                place = place[name]
-            place[last] = value
-        return result
 
     def test_memory_changes_no_token_and_nothing_falls_back_to_another_configuration(self):
         for folder in ("nano", "nx"):
@@ -57,7 +40,7 @@ class Presets(unittest.TestCase):
 
     def test_rungs_that_change_no_decision_commit_the_same_tokens(self):
         rungs = {path.stem: answer(f"phone/{path.stem}", "tiny-llada", "--generate", "32", "--steps", "32")
-                 for path in sorted((CONFIGS / "phone").glob("*.json"))}
+                 for path in sorted((chip.CONFIGS / "phone").glob("*.json"))}
         self.assertEqual(len(rungs), 6)
         hashes = {name: stats["answers"][0]["state_hash"] for name, stats in rungs.items()}
         self.assertEqual(hashes["2-prefix"], hashes["3-npu"])
