@@ -143,6 +143,9 @@ memory::simple_memory_config fixed_memory_from(const ordered_json& json) {
   return config;
 }
 
+// With memory.mode stream, the shortest read that is served in one step.
+constexpr std::uint32_t least_streamed_bytes = 256;
+
 // `folder`: where files that an inline description names are looked for.
 lpddr5::memory_config lpddr5_memory_from(const ordered_json& json, const std::string& file, const std::string& folder,
                                          std::uint64_t stream_bytes) {
@@ -167,7 +170,7 @@ memory_choice memory_from(const ordered_json& json, const std::string& file, con
     choice.peak_bytes_per_second = choice.fixed.bytes_per_second;
     return choice;
   }
-  choice.lpddr5 = lpddr5_memory_from(json, file, folder, npu.dma_max_burst_bytes);
+  choice.lpddr5 = lpddr5_memory_from(json, file, folder, std::min(least_streamed_bytes, npu.dma_max_burst_bytes));
   choice.peak_bytes_per_second = static_cast<std::uint64_t>(
       std::llround(lpddr5::peak_bytes_per_second(choice.lpddr5->dev) * choice.lpddr5->channels));
   return choice;

@@ -7,6 +7,7 @@
 
 #include "tlm/lpddr5/engine/access_splitter.h"
 #include "tlm/lpddr5/engine/channel.h"
+#include "tlm/lpddr5/engine/open_runs.h"
 #include "tlm/lpddr5/engine/stream_rates.h"
 
 namespace dvp::lpddr5 {
@@ -108,11 +109,8 @@ struct memory_system::parts : burst_sink {
   std::size_t unfinished = 0;
   cycles now = 0;
   cycles last_event = 0;
-  // The reads that followed each other up to now.
-  std::uint64_t run_end = ~std::uint64_t{0};
-  std::uint64_t run_bytes = 0;
-  std::uint8_t run_precision = 8;
-  bool run_tagged = false;
+  open_runs runs;
+  run_pattern pattern;                  // of the last read
   std::unique_ptr<stream_rates> rates;  // made by the first access served in one step
 };
 
@@ -139,16 +137,15 @@ void memory_system::parts::submit(cycles at, const access& a) {
   for (const auto& p : pieces) channels[p.channel].push(now + config.frontend_cycles, p.what);
 }
 
-// Whether the access is long, and reads of its kind have gone on without a gap for eight rows of every channel: what it
-// costs to begin and to end does not matter then.
+// Whether the access is long, and reads have followed each other up to it as regularly for eight rows of every channel:
+// what it costs to begin and to end does not matter then.
 bool memory_system::parts::is_run(const access& a) {
   if (config.stream_bytes == 0) return false;
-  const bool goes_on = a.address == run_end && a.precision == run_precision && a.tagged == run_tagged;
-  run_bytes = a.write ? 0 : a.bytes + (goes_on ? run_bytes : 0);
-  run_end = a.write ? ~std::uint64_t{0} : a.address + a.bytes;
-  run_precision = a.precision;
-  run_tagged = a.tagged;
-  return a.bytes >= config.stream_bytes && run_bytes >= 8 * dev.shape.bytes_per_row() * mapping.channels();
+  if (a.write) return false;
+  const open_runs::run& run = runs.extend(a);
+  pattern = run.pattern;
+  const std::uint64_t row = run.pattern.bytes != 0 ? run.pattern.bytes : a.bytes;
+  return row >= config.stream_bytes && run.length >= 8 * dev.shape.bytes_per_row() * mapping.channels();
 }
 
 void memory_system::parts::serve_in_one_step(cycles at, const access& a) {
@@ -159,7 +156,7 @@ void memory_system::parts::serve_in_one_step(cycles at, const access& a) {
     begin = std::max(begin, c.free_from());
   }
   for (auto& c : channels) c.advance(begin);
-  const stream_rates::step step = rates->serve(a.bytes, a.precision, a.tagged, figures);
+  const stream_rates::step step = rates->serve(a.bytes, pattern);
   for (auto& c : channels) c.skip_to(begin, begin + step.duration);
   ++figures.streamed_reads;
   figures.streamed_bytes += a.bytes;
@@ -243,6 +240,7 @@ std::size_t memory_system::unfinished() const {
 
 const system_figures& memory_system::figures(cycles until) {
   for (auto& c : parts_->channels) c.settle_figures(until);
+  if (parts_->rates) parts_->rates->settle_figures(parts_->figures);
   parts_->figures.now = until;
   return parts_->figures;
 }

@@ -60,18 +60,24 @@ stream_rates::stream_rates(const device& d, const rule_table& rules, const contr
   config_.stream_bytes = 0;
 }
 
-stream_rates::rate stream_rates::measure(std::uint8_t precision, bool tagged) const {
+stream_rates::rate stream_rates::measure(const run_pattern& pattern) const {
   nobody listener;
   memory_system memory(device_, rules_, config_, mapping_, listener, nullptr);
   access a;
-  a.bytes = std::uint64_t{4096} * mapping_.channels();
-  a.precision = precision;
-  a.tagged = tagged;
+  const bool end_to_end = pattern.bytes == 0;
+  a.bytes = end_to_end ? std::uint64_t{4096} * mapping_.channels() : pattern.bytes;
+  a.precision = pattern.precision;
+  a.tagged = pattern.tagged;
+  const std::uint64_t stride = end_to_end ? a.bytes : pattern.stride;
+  const std::uint64_t places = mapping_.bytes() / stride;
+  const std::uint8_t precision = pattern.precision;
+  std::uint64_t place = 0;
   const auto read_until = [&](cycles end) {
     while (memory.now() < end) {
       memory.submit(memory.now(), a);
       memory.settle();
-      a.address = (a.address + a.bytes) % mapping_.bytes();
+      place = (place + 1) % places;
+      a.address = place * stride;
     }
   };
   // From refresh to refresh, so that the share of refreshed time is whole; after as long as refreshes may be put off.
@@ -85,7 +91,6 @@ stream_rates::rate stream_rates::measure(std::uint8_t precision, bool tagged) co
   const auto bytes = static_cast<double>(memory.figures(end).by_precision[precision].elements - bytes_before);
 
   rate r;
-  r.known = true;
   r.clocks_per_byte = static_cast<double>(end - begin) / bytes;
   for (std::size_t i = 0; i < after.size(); ++i) {
     r.per_byte.push_back(static_cast<double>(after[i] - before[i]) / bytes);
@@ -94,25 +99,46 @@ stream_rates::rate stream_rates::measure(std::uint8_t precision, bool tagged) co
   return r;
 }
 
-stream_rates::step stream_rates::serve(std::uint64_t bytes, std::uint8_t precision, bool tagged,
-                                       system_figures& figures) {
-  rate& r = rates_[precision + (tagged ? 9U : 0U)];
-  if (!r.known) r = measure(precision, tagged);
-  const auto share = [&](double per_byte, double& carried) {
-    const double exact = per_byte * static_cast<double>(bytes) + carried;
-    const double whole = std::floor(exact);
-    carried = exact - whole;
-    return static_cast<std::uint64_t>(whole);
-  };
-  std::size_t i = 0;
-  for_each_counter(figures, precision, [&](std::uint64_t& value) {
-    value += share(r.per_byte[i], r.carried[i]);
-    ++i;
-  });
+stream_rates::rate& stream_rates::rate_of(const run_pattern& pattern) {
+  if (last_ != nullptr && last_pattern_ == pattern) return *last_;
+  auto found = rates_.find(pattern);
+  if (found == rates_.end()) found = rates_.emplace(pattern, measure(pattern)).first;
+  last_pattern_ = pattern;
+  last_ = &found->second;
+  return *last_;
+}
+
+namespace {
+
+// The whole part of what there is; the rest is carried.
+std::uint64_t whole_part(double more, double& carried) {
+  const double exact = more + carried;
+  const double whole = std::floor(exact);
+  carried = exact - whole;
+  return static_cast<std::uint64_t>(whole);
+}
+
+}  // namespace
+
+stream_rates::step stream_rates::serve(std::uint64_t bytes, const run_pattern& pattern) {
+  rate& r = rate_of(pattern);
+  r.unsettled += bytes;
   step s;
-  s.duration = static_cast<cycles>(share(r.clocks_per_byte, r.clocks_carried));
+  s.duration = static_cast<cycles>(whole_part(r.clocks_per_byte * static_cast<double>(bytes), r.clocks_carried));
   s.latency = device_.times.RL + device_.times.BL_n_min;
   return s;
+}
+
+void stream_rates::settle_figures(system_figures& figures) {
+  for (auto& [pattern, r] : rates_) {
+    if (r.unsettled == 0) continue;
+    std::size_t i = 0;
+    for_each_counter(figures, pattern.precision, [&](std::uint64_t& value) {
+      value += whole_part(r.per_byte[i] * static_cast<double>(r.unsettled), r.carried[i]);
+      ++i;
+    });
+    r.unsettled = 0;
+  }
 }
 
 }  // namespace dvp::lpddr5
