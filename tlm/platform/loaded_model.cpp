@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "tlm/loader/shape_header.h"
+#include "tlm/platform/files.h"
 #include "tlm/platform/shape/borrowed_sidecar.h"
 #include "tlm/platform/shape/hf_config.h"
 
@@ -14,9 +15,17 @@ bool is_hf_config(const std::string& path) {
   return std::filesystem::path(path).extension() == ".json";
 }
 
-std::vector<std::byte> header_for(const std::string& path, data_choice data) {
-  if (data == data_choice::real || !is_hf_config(path)) return {};
-  return loader::shape_header(read_hf_config(path));
+std::vector<std::byte> header_for(const std::string& path, data_choice data, std::optional<std::uint32_t> layers) {
+  if (data == data_choice::real || !is_hf_config(path)) {
+    if (layers) throw usage_error("--layers: cuts a config.json, and " + path + " is none; leave it out");
+    return {};
+  }
+  loader::model_config shape = read_hf_config(path);
+  if (layers && *layers > shape.layers) {
+    throw usage_error("--layers " + std::to_string(*layers) + ": " + path + " has " + std::to_string(shape.layers));
+  }
+  shape.layers = layers.value_or(shape.layers);
+  return loader::shape_header(shape);
 }
 
 loader::gguf_file open_model(const std::string& path, data_choice data, std::span<const std::byte> header) {
@@ -27,10 +36,11 @@ loader::gguf_file open_model(const std::string& path, data_choice data, std::spa
 
 }  // namespace
 
-loaded_model::loaded_model(const std::string& path, std::uint32_t context, data_choice data)
+loaded_model::loaded_model(const std::string& path, std::uint32_t context, data_choice data,
+                           std::optional<std::uint32_t> layers)
     : path_(path),
       data_(data),
-      shape_header_(header_for(path, data)),
+      shape_header_(header_for(path, data, layers)),
       file_(open_model(path, data, shape_header_)),
       model_(loader::read_model(file_)),
       layout_(loader::plan_image(model_, {.context_limit = context})),

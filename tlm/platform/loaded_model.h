@@ -19,10 +19,10 @@ namespace dvp::platform {
 class loaded_model {
  public:
   // context: most positions to make room for; the model's own when that is less. With data_choice::shape of a GGUF file
-  // the header is enough, and a Hugging Face config.json (a path that ends in .json) will do. loader::load_error or
-  // core::config_error when the file cannot be used.
+  // the header is enough, and a Hugging Face config.json (a path that ends in .json) will do, also cut to its first
+  // `layers`. loader::load_error or core::config_error when the file cannot be used, usage_error when it cannot be cut.
   explicit loaded_model(const std::string& path, std::uint32_t context = loader::longest_context,
-                        data_choice data = data_choice::real);
+                        data_choice data = data_choice::real, std::optional<std::uint32_t> layers = {});
   loaded_model(const loaded_model&) = delete;
   loaded_model& operator=(const loaded_model&) = delete;
 

@@ -131,7 +131,8 @@ int run_command(const std::vector<std::string>& arguments) {
     return exit_ok;
   }
   const shape_run shape(options);
-  loaded_model model(model_path(options), options.context.value_or(loader::longest_context), options.data);
+  loaded_model model(model_path(options), options.context.value_or(loader::longest_context), options.data,
+                     options.layers);
   const auto prompts = shape.prompts(collect_prompts(options), model);
   platform_config config = load_config(options.config, overrides_of(options));
   const decode_options decode = choose_decode(options, model, config.decode);

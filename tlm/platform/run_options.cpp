@@ -24,6 +24,7 @@ po::options_description description() {
     ("data", po::value<std::string>(), "real (default), or shape: no weights and no arithmetic, the same time and energy for the decisions of --trajectory; --model may then be a GGUF header or a Hugging Face config.json")
     ("trajectory", po::value<std::string>(), "shape: trajectory.json of a --replayable run, or a distribution: shipped name or file")
     ("prompt-tokens", po::value<std::vector<std::string>>()->composing(), "shape: a prompt of N tokens; may be given several times")
+    ("layers", po::value<std::string>(), "shape: cut the model to its first N layers; costs grow linearly with them, so that two slices tell the whole")
     ("replayable", "keep in trajectory.json what the decode decided by, for --trajectory")
     ("config,c", po::value<std::string>(), "platform: shipped name or JSON file (default reference)")
     ("set", po::value<std::vector<std::string>>()->composing(), "override one value of the configuration: path=value; decode.compression.kv=brq and decode.compression.ffn=dat compress")
@@ -79,6 +80,7 @@ void refuse_idle_options(const po::variables_map& given, const run_options& opti
   const bool shape = options.data == data_choice::shape;
   needs("trajectory", shape, "without --data shape");
   needs("prompt-tokens", shape, "without --data shape");
+  needs("layers", shape, "without --data shape");
   needs("replayable", !shape && given.count("out") != 0, "without --out and with --data shape");
   needs("array", !shape || options.array == array_choice::model, "with --data shape: there is nothing to compute");
   needs("lockstep-every", options.array == array_choice::both, "without --array both");
@@ -161,6 +163,8 @@ run_options parse_run_options(const std::vector<std::string>& arguments) {
           number_from<std::uint32_t>(text, "prompt-tokens", 1, many, "a whole number from 1"));
     }
   }
+  if (given.count("layers") != 0)
+    options.layers = option_number<std::uint32_t>(given, "layers", 1, many, "a whole number from 1");
   options.replayable = given.count("replayable") != 0;
   if (given.count("out") != 0) options.out = option_text(given, "out");
   if (given.count("timeline-prompts") != 0) {

@@ -23,6 +23,7 @@ struct run_options {
   data_choice data = data_choice::real;
   std::string trajectory;                    // shape: file or shipped distribution
   std::vector<std::uint32_t> prompt_tokens;  // shape: prompts of so many tokens
+  std::optional<std::uint32_t> layers;       // shape: instead of the model's
   bool replayable = false;                   // keep decisions in trajectory.json
   array_choice array = array_choice::model;
   std::optional<cpu_choice> seat;  // instead of the configuration's
