@@ -1,5 +1,8 @@
 #include <unistd.h>
 
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <iostream>
 
 #include "tlm/core/strict_json.h"
@@ -33,6 +36,33 @@ int show(const sweep::sweep_options& options) {
   return exit_ok;
 }
 
+// Slurm says which task this is and how many cores it has.
+std::uint32_t slurm_number(const char* variable, std::uint32_t otherwise) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return otherwise;
+  std::uint32_t number = otherwise;
+  std::from_chars(text, text + std::strlen(text), number);
+  return number;
+}
+
+int run_task(const sweep::sweep_options& options) {
+  if (std::getenv("SLURM_ARRAY_TASK_ID") == nullptr) {
+    throw usage_error("--task " + options.task + ": is for the tasks of --launcher slurm, and this is none");
+  }
+  const std::uint32_t jobs = slurm_number("SLURM_CPUS_PER_TASK", options.jobs);
+  sweep::run_task(options.task, slurm_number("SLURM_ARRAY_TASK_ID", 0), jobs);
+  return exit_ok;
+}
+
+void run_points(sweep::store& results, std::int64_t sweep, const sweep::sweep_options& options) {
+  sweep::progress shown(std::cout, isatty(STDOUT_FILENO) != 0);
+  if (options.slurm) {
+    run_on_slurm(results, sweep, options.cluster, shown);
+  } else {
+    run_here(results, sweep, options.jobs, shown);
+  }
+}
+
 }  // namespace
 
 int sweep_command(const std::vector<std::string>& arguments) {
@@ -42,16 +72,16 @@ int sweep_command(const std::vector<std::string>& arguments) {
     return exit_ok;
   }
   if (options.show) return show(options);
+  if (!options.task.empty()) return run_task(options);
+  if (options.slurm) sweep::require_slurm();
 
   const sweep::sweep_spec spec = read_spec(options.spec);
   const auto points = make_points(spec, choose_points(spec, options.spec, options.accept), options.spec);
   sweep::store results(options.database, true);
   const std::int64_t number = results.add_sweep(spec, points);
   if (options.retry) results.retry_failed(number);
-  {
-    sweep::progress shown(std::cout, isatty(STDOUT_FILENO) != 0);
-    run_here(results, number, options.jobs, shown);
-  }
+  if (options.take_over) results.release_elsewhere(number);
+  run_points(results, number, options);
 
   const sweep::sweep_table table = sweep::read_table(results, std::to_string(number));
   std::cout << as_text(table, table.rows.size() > most_rows) << "written  " << options.database

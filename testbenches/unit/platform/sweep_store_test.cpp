@@ -126,6 +126,10 @@ TEST_F(sweep_store, points_of_dead_owners_wait_again) {
   EXPECT_EQ(ask(results, "SELECT group_concat(key) FROM point WHERE state = 'running'"), "k3,k4");
   results.release(own_identity());
   EXPECT_EQ(results.owners(sweep), std::vector<std::string>{elsewhere});
+  EXPECT_EQ(results.points_of(elsewhere), std::vector<std::string>{"k4"});
+  EXPECT_EQ(results.release_elsewhere(sweep), 1U);
+  EXPECT_EQ(results.claim_all(sweep, "me").size(), 4U);
+  EXPECT_EQ(results.claim_all(sweep, "me").size(), 0U);
 }
 
 TEST_F(sweep_store, the_best_points_are_those_nobody_beats) {

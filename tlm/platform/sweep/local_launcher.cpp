@@ -36,6 +36,15 @@ class claims {
   std::string owner_;
 };
 
+// Nobody here sees them end.
+void refuse_to_wait_for_others(store& results, std::int64_t sweep) {
+  for (const auto& owner : results.owners(sweep)) {
+    if (is_here(owner)) continue;
+    throw std::runtime_error("points are still in work by " + describe_owner(owner) +
+                             "; give the command there, or add --take-over if that one is gone");
+  }
+}
+
 }  // namespace
 
 void run_here(store& results, std::int64_t sweep, std::uint32_t jobs, progress& shown) {
@@ -63,6 +72,7 @@ void run_here(store& results, std::int64_t sweep, std::uint32_t jobs, progress& 
       return;
     } else {
       results.release_dead();
+      refuse_to_wait_for_others(results, sweep);
       any = true;
       std::this_thread::sleep_for(between_visits);
       shown.show(results.count(sweep), finished);

@@ -25,6 +25,12 @@ po::options_description description() {
     ("jobs,j", po::value<std::string>(), "runs at a time (default: one for each core)")
     ("yes,y", "run more points than the file's limit")
     ("retry", "run failed points again")
+    ("take-over", "run points again that are in work on another machine, if it is known that nobody works on them")
+    ("launcher", po::value<std::string>(), "local (default), or slurm: as a job array of the cluster this machine belongs to")
+    ("shared", po::value<std::string>(), "slurm: folder that all machines see (default: the database's name with .slurm)")
+    ("chunk", po::value<std::string>(), "slurm: points that a task runs (default 1, or what the largest array asks for)")
+    ("sbatch", po::value<std::vector<std::string>>()->composing(), "slurm: a further argument of sbatch, such as --sbatch=--time=60")
+    ("task", po::value<std::string>(), "what such a task does: run its points of this folder")
     ("show", po::value<std::string>(), "print the points of this database and run nothing")
     ("sweep", po::value<std::string>(), "with --show: name or number of the sweep (default: the last one)")
     ("csv", "with --show: comma-separated values")
@@ -32,6 +38,25 @@ po::options_description description() {
     ("help,h", "this text");
   // clang-format on
   return options;
+}
+
+void read_cluster(const po::variables_map& given, sweep_options& options) {
+  if (given.count("launcher") != 0) {
+    const std::string launcher = option_text(given, "launcher");
+    if (launcher != "local" && launcher != "slurm")
+      throw usage_error("--launcher " + launcher + ": takes local or slurm");
+    options.slurm = launcher == "slurm";
+  }
+  for (const char* option : {"shared", "chunk", "sbatch"}) {
+    refuse_idle(given, option, options.slurm, "without --launcher slurm");
+  }
+  refuse_idle(given, "jobs", !options.slurm,
+              "with --launcher slurm, where --sbatch=--cpus-per-task=N gives a task N at a time");
+  options.cluster.folder = given.count("shared") != 0 ? option_text(given, "shared") : options.database + ".slurm";
+  if (given.count("chunk") != 0) {
+    options.cluster.chunk = option_number<std::uint32_t>(given, "chunk", 1, 1U << 20, "a whole number from 1");
+  }
+  if (given.count("sbatch") != 0) options.cluster.sbatch = given["sbatch"].as<std::vector<std::string>>();
 }
 
 }  // namespace
@@ -44,10 +69,14 @@ sweep_options parse_sweep_options(const std::vector<std::string>& arguments) {
   options.help = given.count("help") != 0;
   if (options.help) return options;
   options.show = given.count("show") != 0;
-  if (options.show == (given.count("spec") != 0)) {
+  const bool task = given.count("task") != 0;
+  if (given.count("spec") + given.count("show") + given.count("task") != 1) {
     throw usage_error("dllm-vp sweep: takes a file that says what to run, or --show and a database; one of them");
   }
-  for (const char* option : {"db", "jobs", "yes", "retry"}) refuse_idle(given, option, !options.show, "with --show");
+  for (const char* option : {"db", "yes", "retry", "take-over", "launcher"}) {
+    refuse_idle(given, option, !options.show && !task, options.show ? "with --show" : "with --task");
+  }
+  refuse_idle(given, "jobs", !options.show, "with --show");
   for (const char* option : {"sweep", "csv", "pareto"}) refuse_idle(given, option, options.show, "without --show");
   if (options.show) {
     options.database = option_text(given, "show");
@@ -56,15 +85,21 @@ sweep_options parse_sweep_options(const std::vector<std::string>& arguments) {
     options.pareto = given.count("pareto") != 0;
     return options;
   }
-  options.spec = option_text(given, "spec");
-  options.database = given.count("db") != 0 ? option_text(given, "db")
-                                            : std::filesystem::path(options.spec).replace_extension(".sqlite").string();
-  options.jobs = std::max(1U, std::thread::hardware_concurrency());
+  options.jobs = task ? 1 : std::max(1U, std::thread::hardware_concurrency());
   if (given.count("jobs") != 0) {
     options.jobs = option_number<std::uint32_t>(given, "jobs", 1, 1024, "a whole number from 1");
   }
+  if (task) {
+    options.task = option_text(given, "task");
+    return options;
+  }
+  options.spec = option_text(given, "spec");
+  options.database = given.count("db") != 0 ? option_text(given, "db")
+                                            : std::filesystem::path(options.spec).replace_extension(".sqlite").string();
+  read_cluster(given, options);
   options.accept = given.count("yes") != 0;
   options.retry = given.count("retry") != 0;
+  options.take_over = given.count("take-over") != 0;
   return options;
 }
 

@@ -45,9 +45,21 @@ std::string own_identity() {
   return json{{"host", host()}, {"boot", boot()}, {"pid", getpid()}, {"start", start_of(getpid())}}.dump();
 }
 
-bool may_be_alive(const std::string& identity) {
+bool is_here(const std::string& identity) {
   const json owner = json::parse(identity, nullptr, false);
-  if (!owner.is_object() || !owner.contains("host") || owner["host"] != host()) return true;
+  return owner.is_object() && owner.contains("host") && owner["host"] == host();
+}
+
+std::string describe_owner(const std::string& identity) {
+  const json owner = json::parse(identity, nullptr, false);
+  if (!owner.is_object()) return identity;
+  if (owner.contains("slurm")) return "Slurm job " + owner.value("slurm", "");
+  return "process " + std::to_string(owner.value("pid", 0)) + " of " + owner.value("host", "");
+}
+
+bool may_be_alive(const std::string& identity) {
+  if (!is_here(identity)) return true;
+  const json owner = json::parse(identity);
   return owner.value("boot", "") == boot() && owner.value("start", "") == start_of(owner.value("pid", 0));
 }
 

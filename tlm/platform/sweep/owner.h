@@ -12,4 +12,10 @@ std::string own_identity();
 // known here.
 bool may_be_alive(const std::string& identity);
 
+// Whether the process is, or was, on this machine.
+bool is_here(const std::string& identity);
+
+// For messages: "process 4711 of elsewhere", "Slurm job dllm-vp-sweep-0123456789ab".
+std::string describe_owner(const std::string& identity);
+
 }  // namespace dvp::platform::sweep

@@ -28,6 +28,10 @@ void connection::execute(const std::string& sql) {
   if (code != SQLITE_OK) fail(code);
 }
 
+std::uint64_t connection::changed() const {
+  return static_cast<std::uint64_t>(sqlite3_changes64(handle_.get()));
+}
+
 statement connection::prepare(const std::string& sql) {
   return {*this, handle_.get(), sql};
 }

@@ -22,6 +22,7 @@ class connection {
 
   void execute(const std::string& sql);  // one or several statements, results unread
   statement prepare(const std::string& sql);
+  std::uint64_t changed() const;  // rows, by the statement before
   std::int64_t last_row() const { return sqlite3_last_insert_rowid(handle_.get()); }
 
   const std::string& path() const { return path_; }

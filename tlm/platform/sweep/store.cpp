@@ -1,6 +1,6 @@
 #include "tlm/platform/sweep/store.h"
 
-#include <set>
+#include <utility>
 
 #include "tlm/platform/file_digest.h"
 #include "tlm/platform/files.h"
@@ -19,6 +19,12 @@ using nlohmann::ordered_json;
 std::int64_t pragma(connection& database, const std::string& name) {
   statement row = database.prepare("PRAGMA " + name);
   return row.step() ? row.whole(0) : 0;
+}
+
+std::vector<std::string> texts_of(statement& rows) {
+  std::vector<std::string> all;
+  while (rows.step()) all.push_back(rows.text(0));
+  return all;
 }
 
 std::string digest_of(const sweep_spec& spec, const std::vector<sweep_point>& points) {
@@ -102,15 +108,30 @@ std::int64_t store::add_sweep(const sweep_spec& spec, const std::vector<sweep_po
 }
 
 std::optional<claimed_point> store::claim(std::int64_t sweep, const std::string& owner) {
+  auto points = claim_first(sweep, owner, 1);
+  if (points.empty()) return std::nullopt;
+  return std::move(points.front());
+}
+
+std::vector<claimed_point> store::claim_all(std::int64_t sweep, const std::string& owner) {
+  return claim_first(sweep, owner, -1);
+}
+
+// most: of points; negative: all.
+std::vector<claimed_point> store::claim_first(std::int64_t sweep, const std::string& owner, std::int64_t most) {
   transaction change(database_);
-  statement next = database_.prepare(
+  std::vector<claimed_point> points;
+  statement waiting = database_.prepare(
       "SELECT p.key, p.arguments FROM member m JOIN point p ON p.key = m.key "
-      "WHERE m.sweep = ? AND p.state = 'waiting' ORDER BY m.ordinal LIMIT 1");
-  if (!next.bind(sweep).step()) return std::nullopt;
-  claimed_point point{next.text(0), ordered_json::parse(next.text(1)).get<std::vector<std::string>>()};
-  database_.prepare("UPDATE point SET state = 'running', owner = ? WHERE key = ?").bind(owner).bind(point.key).run();
+      "WHERE m.sweep = ? AND p.state = 'waiting' GROUP BY p.key ORDER BY min(m.ordinal) LIMIT ?");
+  waiting.bind(sweep).bind(most);
+  while (waiting.step()) {
+    points.push_back({waiting.text(0), ordered_json::parse(waiting.text(1)).get<std::vector<std::string>>()});
+  }
+  statement mine = database_.prepare("UPDATE point SET state = 'running', owner = ? WHERE key = ?");
+  for (const auto& point : points) mine.bind(owner).bind(point.key).run();
   change.commit();
-  return point;
+  return points;
 }
 
 void store::finish(const std::string& key, const outcome& result) {
@@ -134,27 +155,28 @@ void store::finish(const std::string& key, const outcome& result) {
   change.commit();
 }
 
-void store::release(const std::string& owner) {
+std::uint64_t store::release(const std::string& owner) {
   database_.prepare("UPDATE point SET state = 'waiting', owner = NULL WHERE state = 'running' AND owner = ?")
       .bind(owner)
       .run();
+  return database_.changed();
 }
 
 std::uint64_t store::release_dead() {
   transaction change(database_);
-  std::set<std::string> dead;
-  {
-    statement all = database_.prepare("SELECT DISTINCT owner FROM point WHERE state = 'running'");
-    while (all.step()) {
-      if (!may_be_alive(all.text(0))) dead.insert(all.text(0));
-    }
-  }
   std::uint64_t released = 0;
-  for (const auto& owner : dead) {
-    release(owner);
-    statement changed = database_.prepare("SELECT changes()");
-    changed.step();
-    released += static_cast<std::uint64_t>(changed.whole(0));
+  for (const auto& owner : texts("SELECT DISTINCT owner FROM point WHERE state = 'running'")) {
+    if (!may_be_alive(owner)) released += release(owner);
+  }
+  change.commit();
+  return released;
+}
+
+std::uint64_t store::release_elsewhere(std::int64_t sweep) {
+  transaction change(database_);
+  std::uint64_t released = 0;
+  for (const auto& owner : owners(sweep)) {
+    if (!is_here(owner)) released += release(owner);
   }
   change.commit();
   return released;
@@ -168,20 +190,27 @@ std::uint64_t store::retry_failed(std::int64_t sweep) {
           "WHERE state = 'failed' AND seconds IS NOT NULL AND key IN (SELECT key FROM member WHERE sweep = ?)")
       .bind(sweep)
       .run();
-  statement changed = database_.prepare("SELECT changes()");
-  changed.step();
-  const auto count = static_cast<std::uint64_t>(changed.whole(0));
+  const std::uint64_t count = database_.changed();
   change.commit();
   return count;
 }
 
 std::vector<std::string> store::owners(std::int64_t sweep) {
-  statement rows = database_.prepare(
-      "SELECT DISTINCT owner FROM point WHERE state = 'running' AND key IN (SELECT key FROM member WHERE sweep = ?)");
-  rows.bind(sweep);
-  std::vector<std::string> all;
-  while (rows.step()) all.push_back(rows.text(0));
-  return all;
+  return texts(
+      "SELECT DISTINCT owner FROM point WHERE state = 'running' AND key IN "
+      "(SELECT key FROM member WHERE sweep = " +
+      std::to_string(sweep) + ")");
+}
+
+std::vector<std::string> store::points_of(const std::string& owner) {
+  statement rows = database_.prepare("SELECT key FROM point WHERE state = 'running' AND owner = ?");
+  rows.bind(owner);
+  return texts_of(rows);
+}
+
+std::vector<std::string> store::texts(const std::string& query) {
+  statement rows = database_.prepare(query);
+  return texts_of(rows);
 }
 
 state_counts store::count(std::int64_t sweep) {

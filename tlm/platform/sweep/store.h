@@ -42,22 +42,31 @@ class store {
 
   // The next waiting point of the sweep, which is `owner`'s from now on.
   std::optional<claimed_point> claim(std::int64_t sweep, const std::string& owner);
+  // All that wait.
+  std::vector<claimed_point> claim_all(std::int64_t sweep, const std::string& owner);
   // What became of a point. One that is done already stays as it is.
   void finish(const std::string& key, const outcome& result);
-  // The owner's points wait again.
-  void release(const std::string& owner);
+  // The owner's points wait again; the number of them.
+  std::uint64_t release(const std::string& owner);
   // So do all whose owners are gone; the number of them.
   std::uint64_t release_dead();
+  // And all of the sweep whose owners are on other machines or in a batch system; the number of them.
+  std::uint64_t release_elsewhere(std::int64_t sweep);
   // Failed points of the sweep wait again, refused ones apart; the number of them.
   std::uint64_t retry_failed(std::int64_t sweep);
   // Who works on points of the sweep, each once.
   std::vector<std::string> owners(std::int64_t sweep);
+
+  // Keys of the points an owner works on.
+  std::vector<std::string> points_of(const std::string& owner);
 
   state_counts count(std::int64_t sweep);
 
   connection& database() { return database_; }
 
  private:
+  std::vector<claimed_point> claim_first(std::int64_t sweep, const std::string& owner, std::int64_t most);
+  std::vector<std::string> texts(const std::string& query);  // its first column
   bool is_new();
   void make_tables();
   void check_form();
