@@ -49,9 +49,6 @@ class Slurm(sweep_test.Scratch):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.02)
 
-    def states(self):
-        return dict(self.ask("SELECT state, count(*) FROM point GROUP BY state")) if self.database.exists() else {}
-
     def queue(self):
         """States of the tasks, by node."""
         return [tuple(line.split()) for line in self.cluster.ask("squeue", "--noheader", "--array", "--format=%T %N").splitlines()]
@@ -83,11 +80,13 @@ class Slurm(sweep_test.Scratch):
 
     def test_a_drained_node_and_a_requeued_task_lose_nothing(self):
         process = self.begin("--chunk", "2")
-        self.wait_until(self.at_work, process)
         self.cluster.ask("scontrol", "update", "NodeName=n2", "State=DRAIN", "Reason=test")
         try:
-            running = self.cluster.ask("squeue", "--noheader", "--array", "--state=RUNNING", "--format=%i").split()
+            running = []
+            self.wait_until(lambda: running.extend(self.cluster.ask("squeue", "--noheader", "--array", "--state=RUNNING",
+                                                                    "--format=%i").split()) or running, process)
             self.cluster.ask("scontrol", "requeue", running[0])
+            self.cluster.ask("scontrol", "update", f"JobId={running[0]}", "StartTime=now")  # Slurm would wait two minutes
             self.finish(process)
         finally:
             self.cluster.ask("scontrol", "update", "NodeName=n2", "State=RESUME")

@@ -1,4 +1,5 @@
 """dllm-vp sweep: points run, shared, killed in the middle and gone on with, and everything that can be wrong."""
+import contextlib
 import csv
 import io
 import json
@@ -47,7 +48,7 @@ class Scratch(unittest.TestCase):
             self.assertIn(phrase, done.stderr)
 
     def ask(self, sql, database=None):
-        with sqlite3.connect(database or self.database) as connection:
+        with contextlib.closing(sqlite3.connect(database or self.database)) as connection:
             return connection.execute(sql).fetchall()
 
     def rows(self, database=None):
@@ -57,6 +58,14 @@ class Scratch(unittest.TestCase):
                                        ("point", "key, arguments, state, reason, exit_code, seed, version, revision, stats, owner"),
                                        ("member", "sweep, ordinal, key, parameters"),
                                        ("result", "key, figure, value, kind"))}
+
+
+    def states(self):
+        """Points by state; none while the database is being made."""
+        try:
+            return dict(self.ask("SELECT state, count(*) FROM point GROUP BY state")) if self.database.exists() else {}
+        except sqlite3.OperationalError:
+            return {}
 
 
 class Sweep(Scratch):
@@ -172,22 +181,16 @@ class Sweep(Scratch):
 class Killed(Scratch):
     PARAMETERS = {"npu.vector.lanes": [8, 16, 24, 32], "bus.latency_ns": [1, 10, 20]}
 
-    def running(self):
-        try:
-            return dict(self.ask("SELECT state, count(*) FROM point GROUP BY state"))
-        except sqlite3.OperationalError:
-            return {}
-
     def start_and_end(self, number):
         """Starts the sweep, ends it with this signal when something is done and something in work."""
         process = subprocess.Popen([chip.PROGRAM, "sweep", self.spec(parameters=self.PARAMETERS), "--jobs", "2"], cwd=chip.ROOT,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and self.running().get("done", 0) < self.done_before + 2:
+        while time.monotonic() < deadline and self.states().get("done", 0) < self.done_before + 2:
             time.sleep(0.01)
         process.send_signal(number)
         _, said = process.communicate(timeout=60)
-        self.done_before = self.running()["done"]
+        self.done_before = self.states()["done"]
         return process.returncode, said
 
     def test_a_killed_sweep_goes_on_without_a_lost_or_doubled_point(self):
@@ -197,7 +200,7 @@ class Killed(Scratch):
         for _ in range(2):
             code, _ = self.start_and_end(signal.SIGKILL)
             self.assertEqual(code, -signal.SIGKILL)
-            self.assertGreater(self.running().get("running", 0), 0, "nothing was in work when it was killed")
+            self.assertGreater(self.states().get("running", 0), 0, "nothing was in work when it was killed")
         finished = dict(self.ask("SELECT key, seconds FROM point WHERE state = 'done'"))
         self.sweep(self.spec(parameters=self.PARAMETERS))
         self.assertEqual(self.rows(), self.rows(undisturbed))
@@ -209,7 +212,7 @@ class Killed(Scratch):
         code, said = self.start_and_end(signal.SIGINT)
         self.assertEqual(code, 128 + signal.SIGINT, said)
         self.assertEqual(said, "dllm-vp: SIGINT ended the sweep; the same command goes on with it\n")
-        self.assertNotIn("running", self.running())
+        self.assertNotIn("running", self.states())
 
     def test_two_at_a_time_share_the_work(self):
         spec = self.spec(parameters=self.PARAMETERS)
@@ -218,7 +221,7 @@ class Killed(Scratch):
         said = [process.communicate(timeout=120)[0] for process in both]
         self.assertEqual([process.returncode for process in both], [0, 0])
         self.assertEqual(said[0], said[1])
-        self.assertEqual(self.running(), {"done": 12})
+        self.assertEqual(self.states(), {"done": 12})
 
 
 class BadInput(Scratch):
@@ -234,7 +237,7 @@ class BadInput(Scratch):
             path.write_text(content)
             self.refuse(phrases, path)
         self.refuse(["spec.json: seeed: unknown key; did you mean seed?"], self.spec(seeed=3))
-        self.refuse(["spec.json", "--modle: unknown option; did you mean --model?"], self.spec(run={"modle": "x"}))
+        self.refuse(["spec.json", "--modle=x: unknown option; did you mean --model?"], self.spec(run={"modle": "x"}))
         self.refuse(["spec.json", "unknown key npu.vector.lanez", "npu.vector.lanes"], self.spec(parameters={"npu.vector.lanez": [1, 2]}))
         self.refuse(["spec.json", "tiny-llama", "tiny-llada"], self.spec(run={"model": "tiny-llama"}))
         self.refuse(["no point meets them"], self.spec(constraints=["npu.vector.lanes > 99"]))
@@ -256,7 +259,7 @@ class BadInput(Scratch):
         self.refuse(["--jobs", "has no effect with --show"], "--show", self.database, "--jobs", "2")
         self.refuse(["--csv", "has no effect without --show"], self.spec(), "--csv")
         self.refuse(["--jobs 0"], self.spec(), "--jobs", "0")
-        self.refuse(["--pareto: "], self.spec(), "--paretoo")
+        self.refuse(["--paretoo: unknown option; did you mean --pareto?"], self.spec(), "--paretoo")
         self.refuse(["cannot be opened as a database"], "--show", self.scratch / "absent.sqlite")
 
     def test_databases(self):
@@ -265,13 +268,11 @@ class BadInput(Scratch):
         self.refuse(["spec.sqlite: is no database, or a damaged one"], "--show", self.database)
         self.database.unlink()
         self.refuse(["cannot be opened as a database"], self.spec(), "--db", self.scratch / "no" / "folder.sqlite")
-        with sqlite3.connect(self.database) as connection:
-            connection.execute("CREATE TABLE t(x)")
+        self.ask("CREATE TABLE t(x)")
         self.refuse(["is a database of another program"], self.spec())
         self.database.unlink()
         self.sweep(self.spec(parameters={"npu.vector.lanes": [8]}))
-        with sqlite3.connect(self.database) as connection:
-            connection.execute("PRAGMA user_version = 9")
+        self.ask("PRAGMA user_version = 9")
         self.refuse(["has form 9 and this version reads form 1"], self.spec())
 
     def test_a_locked_database_is_said_after_a_while(self):
@@ -279,7 +280,7 @@ class BadInput(Scratch):
         connection = sqlite3.connect(self.database, isolation_level=None)
         connection.execute("BEGIN IMMEDIATE")
         self.refuse(["spec.sqlite: is locked by another program"], self.spec(), code=1)
-        connection.execute("ROLLBACK")
+        connection.close()
         self.sweep(self.spec())
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can mount the small file system this needs")

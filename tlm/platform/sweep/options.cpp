@@ -107,8 +107,8 @@ std::string sweep_help() {
   std::ostringstream text;
   text << description()
        << "\nExit codes: 0 all points are done; 1 some failed, with their reasons in the database, or the database\n"
-          "cannot be written or is locked; 2 wrong usage, specification or database, nothing ran; 3 no point has a "
-          "model\nfile that can be used; 128 + N: signal N ended it. Any of them but 2 leaves what is done.\n";
+          "cannot be written or is locked, or Slurm takes no job; 2 wrong usage, specification, model or database,\n"
+          "nothing ran; 128 + N: signal N ended it. What is done is kept, and the same command goes on.\n";
   return text.str();
 }
 

@@ -72,14 +72,19 @@ class slurm_sweep {
     for (const auto& owner : results_->owners(sweep_)) {
       const auto job = submission_of(owner);
       if (!job) continue;
+      folders_.insert(job->folder);
       const bool gone = !queued(*job);  // before the results are read: a task may end in between
       finished += take_over(*job);
-      if (!gone) continue;
-      give_back(*job);
-      std::error_code ignored;
-      if (!lost_) fs::remove_all(job->folder, ignored);
+      if (gone) give_back(*job);
     }
     return finished;
+  }
+
+  // Nobody needs the files any more, unless somebody has to look why tasks ended early.
+  void clean_up() const {
+    if (given_up_) return;
+    std::error_code ignored;
+    for (const auto& folder : folders_) fs::remove_all(folder, ignored);
   }
 
   void submit_waiting() {
@@ -145,10 +150,9 @@ class slurm_sweep {
   }
 
   void give_back(const submission& job) {
-    lost_ = false;
     for (const auto& key : results_->points_of(job.owner())) {
-      lost_ = true;
       if (submissions_[key] < most_submissions) continue;
+      given_up_ = true;
       results_->finish(key, {"its Slurm task ended " + std::to_string(most_submissions) +
                                  " times without a result; see the logs in " + job.folder.string(),
                              0, 0, nullptr});
@@ -162,7 +166,8 @@ class slurm_sweep {
   std::map<std::string, int> submissions_;  // by point
   std::set<std::string> taken_;             // results, by job and point
   clock::time_point heard_ = clock::now();
-  bool lost_ = false;  // the job that ended last left points without a result
+  std::set<fs::path> folders_;  // of jobs whose points this has waited for
+  bool given_up_ = false;       // some point never had a result
 };
 
 }  // namespace
@@ -184,7 +189,10 @@ void run_on_slurm(store& results, std::int64_t sweep, const slurm_options& optio
     finished += jobs.collect();
     const state_counts counts = results.count(sweep);
     shown.show(counts, finished);
-    if (counts.waiting == 0 && counts.running == 0) return;
+    if (counts.waiting == 0 && counts.running == 0) {
+      jobs.clean_up();
+      return;
+    }
     if (interruption::asked()) {
       throw std::runtime_error(interruption::name() +
                                " ended the wait, the jobs go on; the same command takes their results over");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "tlm/core/nearest_word.h"
 #include "tlm/platform/files.h"
@@ -65,27 +66,33 @@ void read_values(connection& database, std::int64_t sweep, sweep_table& table) {
   }
 }
 
-bool complete(const table_row& row) {
-  return std::all_of(row.values.begin(), row.values.end(), [](const auto& v) { return v.has_value(); });
-}
-
-// As good in all objectives, and better in one.
-bool beats(const table_row& a, const table_row& b, const std::vector<objective_column>& objectives) {
-  bool better = false;
+// Its values, all to be minimised; empty where one is missing.
+std::vector<double> costs(const table_row& row, const std::vector<objective_column>& objectives) {
+  std::vector<double> all;
   for (std::size_t i = 0; i < objectives.size(); ++i) {
-    const double x = objectives[i].maximise ? -*a.values[i] : *a.values[i];
-    const double y = objectives[i].maximise ? -*b.values[i] : *b.values[i];
-    if (x > y) return false;
-    better = better || x < y;
+    if (!row.values[i]) return {};
+    all.push_back(objectives[i].maximise ? -*row.values[i] : *row.values[i]);
   }
-  return better;
+  return all;
 }
 
+// As good in all, and better in one.
+bool beats(const std::vector<double>& a, const std::vector<double>& b) {
+  return a != b && std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) { return x <= y; });
+}
+
+// In the order of their costs nobody is beaten by one that comes later, so the best so far are enough to compare with.
 void mark_optimal(sweep_table& table) {
+  std::vector<std::pair<std::vector<double>, table_row*>> points;
   for (auto& row : table.rows) {
-    row.optimal = complete(row) && std::none_of(table.rows.begin(), table.rows.end(), [&](const table_row& other) {
-                    return complete(other) && beats(other, row, table.objectives);
-                  });
+    std::vector<double> all = costs(row, table.objectives);
+    if (!all.empty()) points.emplace_back(std::move(all), &row);
+  }
+  std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const std::vector<double>*> best;
+  for (auto& [own, row] : points) {
+    row->optimal = std::none_of(best.begin(), best.end(), [&](const auto* other) { return beats(*other, own); });
+    if (row->optimal) best.push_back(&own);
   }
 }
 
