@@ -181,10 +181,16 @@ class Sweep(Scratch):
 class Killed(Scratch):
     PARAMETERS = {"npu.vector.lanes": [8, 16, 24, 32], "bus.latency_ns": [1, 10, 20]}
 
+    def setUp(self):
+        super().setUp()
+        self.temporary = self.scratch / "tmp"
+        self.temporary.mkdir()
+        self.environment = {**os.environ, "TMPDIR": str(self.temporary)}
+
     def start_and_end(self, number):
         """Starts the sweep, ends it with this signal when something is done and something in work."""
         process = subprocess.Popen([chip.PROGRAM, "sweep", self.spec(parameters=self.PARAMETERS), "--jobs", "2"], cwd=chip.ROOT,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                   env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and self.states().get("done", 0) < self.done_before + 2:
             time.sleep(0.01)
@@ -202,8 +208,9 @@ class Killed(Scratch):
             self.assertEqual(code, -signal.SIGKILL)
             self.assertGreater(self.states().get("running", 0), 0, "nothing was in work when it was killed")
         finished = dict(self.ask("SELECT key, seconds FROM point WHERE state = 'done'"))
-        self.sweep(self.spec(parameters=self.PARAMETERS))
+        self.sweep(self.spec(parameters=self.PARAMETERS), environment=self.environment)
         self.assertEqual(self.rows(), self.rows(undisturbed))
+        self.assertEqual(list(self.temporary.iterdir()), [], "files of killed programs are left")
         self.assertEqual({k: s for k, s in self.ask("SELECT key, seconds FROM point") if k in finished}, finished,
                          "a finished point ran again")
 

@@ -9,7 +9,8 @@
 
 namespace dvp::platform::sweep {
 
-// A folder below the system's one for such things, gone with its contents in the end.
+// A folder below the system's one for such things, gone with its contents in the end; where the program is killed, the
+// next one removes it.
 class scratch_folder {
  public:
   scratch_folder();

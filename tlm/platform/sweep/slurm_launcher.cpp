@@ -97,6 +97,7 @@ class slurm_sweep {
       results_->release(job.owner());
       throw;
     }
+    heard_ = clock::now();
     for (const auto& point : points) ++submissions_[point.key];
   }
 
