@@ -13,8 +13,8 @@ using nlohmann::ordered_json;
 constexpr std::string_view own[] = {
     "--out", "--quiet", "--visual", "--help", "--timeline-prompts", "--timeline-functions"};
 constexpr std::string_view shared[] = {
-    "--waves",        "--waves-jobs",      "--uart",    "--gdb",      "--trace-functions",  "--trace-instructions",
-    "--trace-filter", "--trace-registers", "--profile", "--coverage", "--record-trajectory"};
+    "--waves",        "--waves-jobs",      "--uart",    "--gdb",      "--trace-functions", "--trace-instructions",
+    "--trace-filter", "--trace-registers", "--profile", "--coverage", "--replayable"};
 
 bool contains(const auto& list, const std::string& name) {
   return std::find(std::begin(list), std::end(list), name) != std::end(list);
