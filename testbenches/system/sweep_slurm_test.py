@@ -11,7 +11,7 @@ import slurm_cluster
 import sweep_test
 
 
-class Slurm(sweep_test.Scratch):
+class OnCluster(sweep_test.Scratch):
     PARAMETERS = {"npu.vector.lanes": [8, 16, 24, 32], "bus.latency_ns": [1, 10, 20]}
 
     @classmethod
@@ -61,6 +61,8 @@ class Slurm(sweep_test.Scratch):
         folder = self.scratch / "spec.sqlite.slurm"
         self.assertEqual(list(folder.iterdir()), [], "files of finished jobs are left")
 
+
+class Slurm(OnCluster):
     def test_an_array_gives_the_same_database(self):
         # 12 points in tasks of one are more than the cluster's arrays have.
         said = self.finish(self.begin())
@@ -70,6 +72,22 @@ class Slurm(sweep_test.Scratch):
         self.finish(spread)
         self.assertEqual(self.rows(self.scratch / "chunks.sqlite"), self.rows(self.undisturbed))
 
+    def test_points_whose_task_always_ends_early_fail_in_the_end(self):
+        wrapper = self.scratch / "sbatch"
+        # A task that does nothing, in the place of the sweep's own: the last argument.
+        wrapper.write_text("#!/usr/bin/env python3\nimport os, sys\n"
+                           f"os.execv({shutil.which('sbatch')!r}, ['sbatch', *sys.argv[1:-1], '--wrap=true'])\n")
+        wrapper.chmod(0o755)
+        environment = {**self.cluster.environment, "PATH": f"{self.scratch}:{os.environ['PATH']}"}
+        process = subprocess.Popen(self.command("--chunk", "12"), cwd=chip.ROOT, env=environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        said = self.finish(process, 1)
+        self.assertIn("failed: point 12: its Slurm task ended 3 times without a result; see the logs in", said[0])
+        self.finish(self.begin("--retry"))
+        self.assertEqual(self.states(), {"done": 12})
+
+
+class Killed(OnCluster):
     def test_killed_jobs_are_submitted_again(self):
         process = self.begin("--chunk", "4")
         self.wait_until(lambda: self.at_work() and self.states().get("done", 0) > 0, process)
@@ -121,20 +139,6 @@ class Slurm(sweep_test.Scratch):
         self.assertEqual(said[1], "dllm-vp: SIGINT ended the wait, the jobs go on; the same command takes their results over\n")
         self.finish(self.begin())
         self.assert_as_undisturbed()
-
-    def test_points_whose_task_always_ends_early_fail_in_the_end(self):
-        wrapper = self.scratch / "sbatch"
-        # A task that does nothing, in the place of the sweep's own: the last argument.
-        wrapper.write_text("#!/usr/bin/env python3\nimport os, sys\n"
-                           f"os.execv({shutil.which('sbatch')!r}, ['sbatch', *sys.argv[1:-1], '--wrap=true'])\n")
-        wrapper.chmod(0o755)
-        environment = {**self.cluster.environment, "PATH": f"{self.scratch}:{os.environ['PATH']}"}
-        process = subprocess.Popen(self.command("--chunk", "12"), cwd=chip.ROOT, env=environment, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
-        said = self.finish(process, 1)
-        self.assertIn("failed: point 12: its Slurm task ended 3 times without a result; see the logs in", said[0])
-        self.finish(self.begin("--retry"))
-        self.assertEqual(self.states(), {"done": 12})
 
 
 class NoSlurm(sweep_test.Scratch):

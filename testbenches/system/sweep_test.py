@@ -129,6 +129,15 @@ class Sweep(Scratch):
         self.assertEqual(len(self.ask("SELECT * FROM point")), 3)
         self.assertEqual(len(self.ask("SELECT * FROM sweep")), 3)
 
+        trajectory = self.scratch / "decisions.json"
+        shipped = (CONFIGS.parent / "trajectories/one-token.json").read_text()
+        spec = self.spec(run={"config": "fixed", "data": "shape", "trajectory": str(trajectory), "prompt-tokens": [20], "generate": 32},
+                         method="list", parameters=None, points=[{"npu.vector.lanes": 8}])
+        for text in (shipped, shipped + "\n", shipped):
+            trajectory.write_text(text)
+            self.sweep(spec)
+        self.assertEqual(len(self.ask("SELECT * FROM point")), 5)
+
     def test_a_failing_point_keeps_its_reason_and_stops_nobody(self):
         # 3 channels are no memory, which is known at once; 10 simulated microseconds are too short, which the run finds out.
         points = [{"memory.config.channels": 3}, {"memory.config.channels": 2}, {"--limit-us": 10}]
