@@ -33,7 +33,7 @@ void read_objectives(connection& database, std::int64_t sweep, sweep_table& tabl
   table.name = spec.text(0);
   const ordered_json document = ordered_json::parse(spec.text(1));
   for (const auto& item : document["objectives"].items()) {
-    table.objectives.push_back({item.key(), item.value() == "max", false});
+    table.objectives.push_back({item.key(), item.value() == "max", ""});
   }
 }
 
@@ -61,7 +61,7 @@ void read_values(connection& database, std::int64_t sweep, sweep_table& table) {
     for (std::size_t i = 0; i < table.objectives.size(); ++i) {
       if (table.objectives[i].figure != values.text(1)) continue;
       row.values[i] = values.number(2);
-      if (values.text(3) == "modelled") table.objectives[i].modelled = true;
+      if (const std::string kind = values.text(3); !kind.empty()) table.objectives[i].kind = kind;
     }
   }
 }
@@ -148,8 +148,10 @@ std::string csv_line(const std::vector<std::string>& fields) {
 std::string legend(const sweep_table& table) {
   std::string measured, modelled, goals;
   for (const auto& o : table.objectives) {
-    std::string& list = o.modelled ? modelled : measured;
-    list += (list.empty() ? "" : ", ") + o.figure;
+    if (!o.kind.empty()) {
+      std::string& list = o.kind == "modelled" ? modelled : measured;
+      list += (list.empty() ? "" : ", ") + o.figure;
+    }
     goals += (goals.empty() ? "" : ", ") + std::string(o.maximise ? "highest " : "lowest ") + o.figure;
   }
   std::string text = "* Pareto-optimal: " + goals + '\n';

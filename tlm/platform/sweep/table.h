@@ -13,7 +13,7 @@ namespace dvp::platform::sweep {
 struct objective_column {
   std::string figure;
   bool maximise = false;
-  bool modelled = false;  // of any point
+  std::string kind;  // measured or modelled; empty: no point has it
 };
 
 struct table_row {
