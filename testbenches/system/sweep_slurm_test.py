@@ -3,6 +3,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -19,6 +20,7 @@ class OnCluster(sweep_test.Scratch):
         try:
             cls.cluster = slurm_cluster.Cluster()
         except slurm_cluster.Unavailable as why:
+            print(f"slurm_cluster: {why}", file=sys.stderr)  # CTest looks for this
             raise unittest.SkipTest(str(why))
         cls.addClassCleanup(cls.cluster.stop)
         cls.scratch_of_class = chip.scratch_folder()
@@ -34,7 +36,7 @@ class OnCluster(sweep_test.Scratch):
         return [chip.PROGRAM, "sweep", str(self.all), "--launcher", "slurm", *more]
 
     def begin(self, *more):
-        return subprocess.Popen(self.command(*more), cwd=chip.ROOT, env=self.cluster.environment, stdout=subprocess.PIPE,
+        return subprocess.Popen(self.command(*more), cwd=self.scratch, env=self.cluster.environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
     def finish(self, process, code=0):
@@ -79,7 +81,7 @@ class Slurm(OnCluster):
                            f"os.execv({shutil.which('sbatch')!r}, ['sbatch', *sys.argv[1:-1], '--wrap=true'])\n")
         wrapper.chmod(0o755)
         environment = {**self.cluster.environment, "PATH": f"{self.scratch}:{os.environ['PATH']}"}
-        process = subprocess.Popen(self.command("--chunk", "12"), cwd=chip.ROOT, env=environment, stdout=subprocess.PIPE,
+        process = subprocess.Popen(self.command("--chunk", "12"), cwd=self.scratch, env=environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         said = self.finish(process, 1)
         self.assertIn("failed: point 12: its Slurm task ended 3 times without a result; see the logs in", said[0])
