@@ -152,7 +152,7 @@ class NoSlurm(sweep_test.Scratch):
         self.assertFalse(self.database.exists())
 
     def test_a_job_that_slurm_does_not_take(self):
-        for name, code in (("sbatch", 1), ("squeue", 0), ("scontrol", 0)):
+        for name, code in (("sbatch", 1), ("scancel", 0), ("scontrol", 0), ("squeue", 0)):
             program = self.scratch / name
             program.write_text('#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "first" >&2\n'
                                f'echo "sbatch: error: invalid partition specified: absent" >&2\nexit {code}\n')

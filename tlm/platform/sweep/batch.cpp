@@ -63,21 +63,22 @@ void write_result(const fs::path& folder, const std::string& key, const outcome&
   write_text(result_file(folder, key), document.dump() + "\n");
 }
 
-std::vector<batch_result> read_results(const fs::path& folder) {
-  std::vector<batch_result> results;
+std::vector<std::string> keys_with_results(const fs::path& folder) {
+  std::vector<std::string> keys;
   std::error_code error;
   for (fs::directory_iterator entry(folder / "results", error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().extension() != ".json") continue;
-    try {
-      const ordered_json d = parse(entry->path());
-      results.push_back({entry->path().stem().string(),
-                         {d.at("reason").get<std::string>(), d.at("exit_code").get<int>(),
-                          d.at("seconds").get<double>(), d.at("stats")}});
-    } catch (const std::exception&) {
-      // Its point has no result, then, and is run again.
-    }
+    if (entry->path().extension() == ".json") keys.push_back(entry->path().stem().string());
   }
-  return results;
+  return keys;
+}
+
+std::optional<outcome> read_result_of(const fs::path& folder, const std::string& key) {
+  try {
+    const ordered_json d = parse(result_file(folder, key));
+    return outcome{d.at("reason"), d.at("exit_code"), d.at("seconds"), d.at("stats")};
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace dvp::platform::sweep

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,12 +27,10 @@ std::vector<claimed_point> read_task(const std::filesystem::path& folder, std::s
 
 void write_result(const std::filesystem::path& folder, const std::string& key, const outcome& result);
 
-struct batch_result {
-  std::string key;
-  outcome result;
-};
+// Keys of the points that have a result now.
+std::vector<std::string> keys_with_results(const std::filesystem::path& folder);
 
-// All that are there now. A file that is not whole JSON of this form is left out.
-std::vector<batch_result> read_results(const std::filesystem::path& folder);
+// None when the file is not whole JSON of this form: its point is run again.
+std::optional<outcome> read_result_of(const std::filesystem::path& folder, const std::string& key);
 
 }  // namespace dvp::platform::sweep

@@ -80,11 +80,14 @@ class slurm_sweep {
     return finished;
   }
 
-  // Nobody needs the files any more, unless somebody has to look why tasks ended early.
+  // All points have ended, so tasks that are left, put back by Slurm after their last point, have nothing to do. Nor
+  // does anybody need the files any more, but to look why tasks ended early.
   void clean_up() const {
-    if (given_up_) return;
     std::error_code ignored;
-    for (const auto& folder : folders_) fs::remove_all(folder, ignored);
+    for (const auto& folder : folders_) {
+      ask_client({"scancel", "--name=" + folder.filename().string()});
+      if (!given_up_) fs::remove_all(folder, ignored);
+    }
   }
 
   void submit_waiting() {
@@ -142,9 +145,12 @@ class slurm_sweep {
 
   std::uint64_t take_over(const submission& job) {
     std::uint64_t taken = 0;
-    for (const auto& [key, result] : read_results(job.folder)) {
-      if (!taken_.insert(job.name + key).second) continue;
-      results_->finish(key, result);
+    for (const auto& key : keys_with_results(job.folder)) {
+      if (taken_.contains(job.name + key)) continue;
+      const std::optional<outcome> result = read_result_of(job.folder, key);
+      if (!result) continue;
+      results_->finish(key, *result);
+      taken_.insert(job.name + key);
       ++taken;
     }
     return taken;
@@ -174,7 +180,7 @@ class slurm_sweep {
 }  // namespace
 
 void require_slurm() {
-  for (const char* program : {"sbatch", "squeue", "scontrol"}) {
+  for (const char* program : {"sbatch", "scancel", "scontrol", "squeue"}) {
     if (ask_client({program, "--version"}).code != 127) continue;
     throw usage_error(std::string("--launcher slurm: there is no ") + program +
                       " here; install Slurm's client programs (Debian: slurm-client) on a machine of the cluster");
