@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <string>
 
-#include "tlm/core/strict_json.h"
 #include "tlm/platform/commands.h"
 #include "tlm/platform/files.h"
 #include "tlm/platform/sweep/local_launcher.h"
@@ -21,17 +21,9 @@ namespace {
 // Tables of more points show the best ones only; --show has them all.
 constexpr std::size_t most_rows = 50;
 
-sweep::sweep_spec read_spec(const std::string& path) {
-  try {
-    return sweep::parse_spec(read_text(path), path);
-  } catch (const core::config_error& error) {
-    throw usage_error(error.what());
-  }
-}
-
 int show(const sweep::sweep_options& options) {
   sweep::store results(options.database, false);
-  const sweep::sweep_table table = sweep::read_table(results, options.which);
+  const sweep::sweep_table table = sweep::read_table(results, find_sweep(results, options.which));
   std::cout << (options.csv ? as_csv(table, options.pareto) : as_text(table, options.pareto));
   return exit_ok;
 }
@@ -54,8 +46,8 @@ int run_task(const sweep::sweep_options& options) {
   return exit_ok;
 }
 
-void run_points(sweep::store& results, std::int64_t sweep, const sweep::sweep_options& options) {
-  sweep::progress shown(std::cout, isatty(STDOUT_FILENO) != 0);
+void run_points(sweep::store& results, std::int64_t sweep, const sweep::sweep_options& options,
+                sweep::progress& shown) {
   if (options.slurm) {
     run_on_slurm(results, sweep, options.cluster, shown);
   } else {
@@ -75,15 +67,19 @@ int sweep_command(const std::vector<std::string>& arguments) {
   if (!options.task.empty()) return run_task(options);
   if (options.slurm) sweep::require_slurm();
 
-  const sweep::sweep_spec spec = read_spec(options.spec);
-  const auto points = make_points(spec, choose_points(spec, options.spec, options.accept), options.spec);
+  const sweep::sweep_spec spec = sweep::parse_spec(read_text(options.spec), options.spec);
+  sweep::progress shown(std::cout, isatty(STDOUT_FILENO) != 0);
+  const auto chosen = choose_points(spec, options.spec, options.accept);
+  shown.say("looking at " + std::to_string(chosen.size()) + " points");
+  const auto points = make_points(spec, chosen, options.spec);
   sweep::store results(options.database, true);
   const std::int64_t number = results.add_sweep(spec, points);
   if (options.retry) results.retry_failed(number);
   if (options.take_over) results.release_elsewhere(number);
-  run_points(results, number, options);
+  run_points(results, number, options, shown);
+  shown.clear();
 
-  const sweep::sweep_table table = sweep::read_table(results, std::to_string(number));
+  const sweep::sweep_table table = sweep::read_table(results, number);
   std::cout << as_text(table, table.rows.size() > most_rows) << "written  " << options.database
             << " (dllm-vp sweep --show " << options.database << ")\n";
   for (const auto& sentence : unknown_objectives(results, table)) throw usage_error(options.spec + ": " + sentence);

@@ -141,15 +141,16 @@ TEST_F(sweep_store, the_best_points_are_those_nobody_beats) {
   const auto sweep = results.add_sweep(named("x, \"y\""), points);
   for (int i = 0; i < 6; ++i)
     results.finish("k" + std::to_string(i), {"", 0, 0, stats(figures[i].first, figures[i].second)});
-  const sweep_table table = read_table(results, "");
+  const sweep_table table = read_table(results, find_sweep(results, ""));
   std::string optimal;
   for (const auto& row : table.rows) optimal += row.optimal ? '*' : '-';
   EXPECT_EQ(optimal, "**--**-");
   EXPECT_EQ(as_csv(table, true),
             "point,a,total.latency_us,total.score.right,pareto,state,reason\r\n"
             "1,0,1.0,1.0,1,done,\r\n2,1,2.0,3.0,1,done,\r\n5,4,1.0,1.0,1,done,\r\n6,5,4.0,4.0,1,done,\r\n");
-  EXPECT_EQ(sweep, 1);
-  EXPECT_THROW(read_table(results, "y"), usage_error);
+  EXPECT_EQ(find_sweep(results, "1"), sweep);
+  EXPECT_EQ(find_sweep(results, "x, \"y\""), sweep);
+  EXPECT_THROW(find_sweep(results, "y"), usage_error);
 }
 
 TEST_F(sweep_store, no_other_file_is_taken_for_a_database) {

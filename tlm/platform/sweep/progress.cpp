@@ -1,7 +1,6 @@
 #include "tlm/platform/sweep/progress.h"
 
 #include <cmath>
-#include <string>
 
 namespace dvp::platform::sweep {
 
@@ -18,18 +17,24 @@ std::string duration(double seconds) {
 
 void progress::show(const state_counts& counts, std::uint64_t finished) {
   if (!live_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (!begin_) begin_ = now;
   const std::uint64_t left = counts.waiting + counts.running, all = left + counts.done + counts.failed;
   std::string line = std::to_string(counts.done) + " of " + std::to_string(all) + " points done";
   if (counts.failed != 0) line += ", " + std::to_string(counts.failed) + " failed";
   if (finished != 0 && left != 0) {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
+    const std::chrono::duration<double> passed = now - *begin_;
     line += ", about " + duration(passed.count() / static_cast<double>(finished) * static_cast<double>(left)) + " left";
   }
-  *out_ << "\r\033[K" << line << std::flush;
+  say(line);
+}
+
+void progress::say(const std::string& line) {
+  if (live_) *out_ << "\r\033[K" << line << std::flush;
 }
 
 void progress::clear() {
-  if (live_) *out_ << "\r\033[K" << std::flush;
+  say("");
 }
 
 }  // namespace dvp::platform::sweep

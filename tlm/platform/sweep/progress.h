@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <ostream>
+#include <string>
 
 #include "tlm/platform/sweep/store.h"
 
@@ -16,14 +18,15 @@ class progress {
   progress& operator=(const progress&) = delete;
   ~progress() { clear(); }
 
-  // `finished`: points that ended since this began, from which the remaining time follows.
+  // `finished`: points that ended since this was called first, from which the remaining time follows.
   void show(const state_counts& counts, std::uint64_t finished);
+  void say(const std::string& line);
   void clear();
 
  private:
   std::ostream* out_;
   bool live_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::optional<std::chrono::steady_clock::time_point> begin_;  // when it was shown first
 };
 
 }  // namespace dvp::platform::sweep

@@ -14,19 +14,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::int64_t find_sweep(connection& database, const std::string& which) {
-  statement found = database.prepare(which.empty() ? "SELECT max(id) FROM sweep"
-                                                   : "SELECT max(id) FROM sweep WHERE name = ?1 OR id || '' = ?1");
-  if (!which.empty()) found.bind(which);
-  found.step();
-  if (found.whole(0) != 0) return found.whole(0);
-  if (which.empty()) throw usage_error(database.path() + ": holds no sweep");
-  std::vector<std::string> names;
-  statement all = database.prepare("SELECT DISTINCT name FROM sweep ORDER BY id");
-  while (all.step()) names.push_back(all.text(0));
-  throw usage_error("--sweep " + which + ": there is no such sweep; the database has " + core::word_list(names));
-}
-
 void read_objectives(connection& database, std::int64_t sweep, sweep_table& table) {
   statement spec = database.prepare("SELECT name, spec FROM sweep WHERE id = ?");
   spec.bind(sweep).step();
@@ -162,9 +149,22 @@ std::string legend(const sweep_table& table) {
 
 }  // namespace
 
-sweep_table read_table(store& results, const std::string& which) {
+std::int64_t find_sweep(store& results, const std::string& which) {
   connection& database = results.database();
-  const std::int64_t sweep = find_sweep(database, which);
+  statement found = database.prepare(which.empty() ? "SELECT max(id) FROM sweep"
+                                                   : "SELECT max(id) FROM sweep WHERE name = ?1 OR id || '' = ?1");
+  if (!which.empty()) found.bind(which);
+  found.step();
+  if (found.whole(0) != 0) return found.whole(0);
+  if (which.empty()) throw usage_error(database.path() + ": holds no sweep");
+  std::vector<std::string> names;
+  statement all = database.prepare("SELECT DISTINCT name FROM sweep ORDER BY id");
+  while (all.step()) names.push_back(all.text(0));
+  throw usage_error("--sweep " + which + ": there is no such sweep; the database has " + core::word_list(names));
+}
+
+sweep_table read_table(store& results, std::int64_t sweep) {
+  connection& database = results.database();
   sweep_table table;
   read_objectives(database, sweep, table);
   read_rows(database, sweep, table);

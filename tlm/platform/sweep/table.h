@@ -32,8 +32,11 @@ struct sweep_table {
   std::vector<std::string> others;  // "number name" of the database's other sweeps
 };
 
-// `which`: a sweep's name, the last one of it, or its number; empty: the last sweep. usage_error when there is none.
-sweep_table read_table(store& results, const std::string& which);
+// The number of the last sweep of this name, or with this number; empty: of the last one. usage_error when there is
+// none.
+std::int64_t find_sweep(store& results, const std::string& which);
+
+sweep_table read_table(store& results, std::int64_t sweep);
 
 // Aligned columns and a sentence for every point that failed.
 std::string as_text(const sweep_table& table, bool pareto_only);
