@@ -19,6 +19,7 @@ enum exit_code : int {
 
 int run_command(const std::vector<std::string>& arguments);
 int compare_command(const std::vector<std::string>& arguments);
+int sweep_command(const std::vector<std::string>& arguments);
 int profile_command(const std::vector<std::string>& arguments);
 int boot_command(const std::vector<std::string>& arguments);
 int dram_command(const std::vector<std::string>& arguments);

@@ -10,6 +10,7 @@
 #include "tlm/platform/compare/comparison.h"
 #include "tlm/platform/compare/merge_timelines.h"
 #include "tlm/platform/compare/processes.h"
+#include "tlm/platform/compare/run_result.h"
 #include "tlm/platform/compare/table.h"
 #include "tlm/platform/files.h"
 
@@ -72,37 +73,6 @@ std::vector<process_plan> make_plans(const std::vector<compare_point>& points, c
   return plans;
 }
 
-// Answers that the run did not give, in one sentence; empty when there are none.
-std::string unanswered(const ordered_json& stats) {
-  std::size_t count = 0;
-  std::string first;
-  for (const auto& answer : stats["answers"]) {
-    if (answer["result"] == "ok") continue;
-    if (count++ == 0) first = answer["id"].get<std::string>() + ": " + answer["trouble"].get<std::string>();
-  }
-  if (count == 0) return {};
-  if (stats["answers"].size() == 1) return "the prompt has no answer; " + first;
-  return std::to_string(count) + " of " + std::to_string(stats["answers"].size()) +
-         " prompts have no answer; the first of them, " + first;
-}
-
-point_result read_result(const fs::path& folder, const process_end& end) {
-  point_result result;
-  std::error_code ignored;
-  if (fs::exists(folder / "stats.json", ignored)) {
-    result.stats = ordered_json::parse(read_text(folder / "stats.json"), nullptr, false);
-  }
-  if (result.stats.is_discarded()) result.stats = nullptr;
-  result.trouble = end.trouble;
-  if (result.trouble.empty() && !result.stats.is_null()) result.trouble = unanswered(result.stats);
-  if (result.trouble.empty() && (end.code != 0 || result.stats.is_null())) {
-    result.trouble = "ended with exit code " + std::to_string(end.code) + " and left no results";
-  }
-  // Half of the prompts are no figure to compare with.
-  if (!result.trouble.empty()) result.stats = nullptr;
-  return result;
-}
-
 void merge(const std::vector<compare_point>& points, const fs::path& folder) {
   std::vector<named_timeline> timelines;
   std::error_code ignored;
@@ -139,7 +109,7 @@ int compare_command(const std::vector<std::string>& arguments) {
         if (end == nullptr) return;
         std::cout << progress(++done, points.size(), points[index].name, *end) << std::flush;
       });
-  std::vector<point_result> results;
+  std::vector<run_result> results;
   for (std::size_t i = 0; i < points.size(); ++i) {
     results.push_back(read_result(folder.path() / points[i].folder, ends[i]));
   }
@@ -155,7 +125,7 @@ int compare_command(const std::vector<std::string>& arguments) {
               << (folder.path() / "summary.txt").string() << "   " << (folder.path() / "timeline.json").string()
               << " (open in ui.perfetto.dev)\n";
   }
-  const bool all = std::all_of(results.begin(), results.end(), [](const point_result& r) { return r.trouble.empty(); });
+  const bool all = std::all_of(results.begin(), results.end(), [](const run_result& r) { return r.trouble.empty(); });
   return all ? exit_ok : exit_fault;
 }
 

@@ -75,14 +75,19 @@ ordered_json timed_shape(const loaded_model& model) {
           {"block_length", h.block_length}};
 }
 
-void read_latency_file(platform_config& config, const loaded_model& model) {
+std::optional<fs::path> find_latency_file(const platform_config& config) {
   const std::string& name = config.decode.latency_file;
-  if (name.empty() || config.decode.draft_trigger == 0) return;
-  const fs::path path = find_file(name, config.folders);
-  const std::string file = path.filename().string();
+  if (name.empty() || config.decode.draft_trigger == 0) return std::nullopt;
+  return find_file(name, config.folders);
+}
+
+void read_latency_file(platform_config& config, const loaded_model& model) {
+  const std::optional<fs::path> path = find_latency_file(config);
+  if (!path) return;
+  const std::string file = path->filename().string();
   ordered_json document;
   try {
-    document = core::parse_json(read_text(path), file);
+    document = core::parse_json(read_text(*path), file);
     const fs::path schema = data_root() / "tlm/platform/configs/latency.schema.json";
     check_against_schema(document, core::parse_json(read_text(schema), "latency.schema.json"), file);
   } catch (const core::config_error& error) {

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "tlm/platform/config.h"
@@ -17,6 +18,10 @@ namespace dvp::platform {
 // What a forward's time depends on: of a configuration's document, and of a model.
 nlohmann::ordered_json timed_platform(const nlohmann::ordered_json& config);
 nlohmann::ordered_json timed_shape(const loaded_model& model);
+
+// The file that decode.mbsd.latency names; none when it names none or drafts are off. usage_error when it is not beside
+// the configuration or one of its bases.
+std::optional<std::filesystem::path> find_latency_file(const platform_config& config);
 
 // Reads the file that decode.mbsd.latency names, if it names one and drafts are on, into config.decode.latencies.
 // usage_error when it is not beside the configuration or one of its bases, is no latency file, or does not belong to

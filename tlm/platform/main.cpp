@@ -5,6 +5,7 @@
 #include <systemc>
 
 #include "tlm/core/nearest_word.h"
+#include "tlm/core/strict_json.h"
 #include "tlm/loader/load_error.h"
 #include "tlm/loader/tokenizer.h"
 #include "tlm/platform/commands.h"
@@ -23,6 +24,7 @@ struct command {
 constexpr command commands[] = {
     {"run", "answer prompts on the simulated chip", dvp::platform::run_command},
     {"compare", "answer the same prompts on several configurations, side by side", dvp::platform::compare_command},
+    {"sweep", "run many design points, results in a database", dvp::platform::sweep_command},
     {"profile", "measure how long forwards take, for drafts that cost no time", dvp::platform::profile_command},
     {"boot", "run a bare-metal RV64 program on the simulated chip", dvp::platform::boot_command},
     {"dram", "play traffic into an LPDDR5 memory and show what it cost", dvp::platform::dram_command},
@@ -80,6 +82,9 @@ int sc_main(int argc, char* argv[]) {
   try {
     return with_output_whole(dispatch({argv + 1, argv + argc}));
   } catch (const dvp::platform::usage_error& error) {
+    std::cerr << "dllm-vp: " << error.what() << '\n';
+    return dvp::platform::exit_usage;
+  } catch (const dvp::core::config_error& error) {
     std::cerr << "dllm-vp: " << error.what() << '\n';
     return dvp::platform::exit_usage;
   } catch (const dvp::loader::encode_error& error) {

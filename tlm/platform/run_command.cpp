@@ -11,14 +11,10 @@
 #include "tlm/platform/array_seats.h"
 #include "tlm/platform/commands.h"
 #include "tlm/platform/cpu_side.h"
-#include "tlm/platform/decode_choice.h"
 #include "tlm/platform/files.h"
-#include "tlm/platform/latency_table.h"
-#include "tlm/platform/prompts.h"
+#include "tlm/platform/prepared_run.h"
 #include "tlm/platform/report.h"
-#include "tlm/platform/shape/shape_run.h"
 #include "tlm/platform/shared_files.h"
-#include "tlm/platform/sidecar_choice.h"
 #include "tlm/platform/simulate.h"
 
 namespace dvp::platform {
@@ -27,45 +23,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<prompt> collect_prompts(const run_options& options) {
-  std::vector<prompt> prompts;
-  if (!options.prompt_file.empty()) prompts = read_prompts(options.prompt_file, options.limit);
-  for (const auto& text : options.prompts) {
-    if (text.empty()) throw usage_error("--prompt: is empty; give the text to answer");
-    prompts.push_back({"prompt-" + std::to_string(prompts.size() + 1), text, {}, std::nullopt});
-  }
-  return prompts;
-}
-
-std::string model_path(const run_options& options) {
-  return (options.data == data_choice::shape ? find_model_or_shape(options.model) : find_model(options.model)).string();
-}
-
 view_mode choose_view(const run_options& options) {
   if (options.quiet) return view_mode::quiet;
   return options.visual ? view_mode::visual : view_mode::blocks;
 }
 
-std::vector<std::string> overrides_of(const run_options& options) {
-  std::vector<std::string> overrides = options.overrides;
-  if (options.seat) overrides.push_back(std::string("cpu.seat=") + name_of(*options.seat));
-  return overrides;
-}
-
 // What a run leaves in the folder of --out.
 constexpr const char* results[] = {"stats.json", "timeline.json", "trajectory.json", "summary.txt", "plan.txt"};
 
-void refuse_shared(const run_options& options, const platform_config& config, const loaded_model& model) {
+void refuse_shared(const run_options& options, const std::vector<named_file>& inputs) {
   std::vector<named_file> outputs = output_files(options.cpu);
   if (!options.waves.empty()) outputs.push_back({"--waves", options.waves});
   if (!options.out.empty()) {
     for (const char* name : results) outputs.push_back({"--out", (fs::path(options.out) / name).string()});
-  }
-  std::vector<named_file> inputs{{"--model", model_path(options)}, {"--config", find_config(options.config).string()}};
-  if (!options.prompt_file.empty()) inputs.push_back({"--prompts", options.prompt_file});
-  if (model.sidecar() != nullptr) inputs.push_back({"decode.compression.sidecar", model.sidecar()->file->name()});
-  if (config.seat == cpu_choice::rv64) {
-    inputs.push_back({"--firmware", options.cpu.firmware.empty() ? built_image() : options.cpu.firmware});
   }
   refuse_shared_files(outputs, inputs);
 }
@@ -130,17 +100,9 @@ int run_command(const std::vector<std::string>& arguments) {
     std::cout << run_help();
     return exit_ok;
   }
-  const shape_run shape(options);
-  loaded_model model(model_path(options), options.context.value_or(loader::longest_context), options.data,
-                     options.layers);
-  const auto prompts = shape.prompts(collect_prompts(options), model);
-  platform_config config = load_config(options.config, overrides_of(options));
-  const decode_options decode = choose_decode(options, model, config.decode);
-  read_latency_file(config, model);
-  load_sidecar(config, model);
-  shape.apply(config);
-  for (const auto& item : prompts) tokens_of(item, model);
-  refuse_shared(options, config, model);
+  const prepared_run run(options);
+  const auto& [shape, model, prompts, config, decode, inputs] = run;
+  refuse_shared(options, inputs);
   cpu_side cpu(options.cpu, config, "", std::cout);
   if (!options.out.empty()) {
     make_folder(options.out);

@@ -105,6 +105,12 @@ const char* name_of(array_choice choice) {
   return "unknown";
 }
 
+std::vector<std::string> overrides_of(const run_options& options) {
+  std::vector<std::string> overrides = options.overrides;
+  if (options.seat) overrides.push_back(std::string("cpu.seat=") + name_of(*options.seat));
+  return overrides;
+}
+
 std::string run_help() {
   std::ostringstream text;
   text << description()

@@ -47,6 +47,9 @@ struct run_options {
 
 const char* name_of(array_choice choice);
 
+// What the options change in the configuration, in order: path=value.
+std::vector<std::string> overrides_of(const run_options& options);
+
 // usage_error naming the option and what it takes.
 run_options parse_run_options(const std::vector<std::string>& arguments);
 

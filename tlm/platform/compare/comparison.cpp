@@ -59,7 +59,7 @@ ordered_json figures_of(const ordered_json& total, const comparable_energy& ener
 
 // Of the DRAM its total where every memory tells it, else what moving the data took. Whole systems when all memories
 // tell the total or none does.
-comparable_energy comparable(const std::vector<point_result>& results) {
+comparable_energy comparable(const std::vector<run_result>& results) {
   std::size_t runs = 0, totals = 0;
   for (const auto& r : results) {
     if (r.stats.is_null()) continue;
@@ -71,7 +71,7 @@ comparable_energy comparable(const std::vector<point_result>& results) {
 
 }  // namespace
 
-ordered_json make_comparison(const std::vector<compare_point>& points, const std::vector<point_result>& results) {
+ordered_json make_comparison(const std::vector<compare_point>& points, const std::vector<run_result>& results) {
   ordered_json comparison;
   comparison["schema"] = "dllm-vp.compare.1";
   comparison["version"] = version;

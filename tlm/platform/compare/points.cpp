@@ -4,12 +4,8 @@
 #include <cctype>
 #include <filesystem>
 
-#include "tlm/platform/config.h"
-#include "tlm/platform/decode_choice.h"
 #include "tlm/platform/files.h"
-#include "tlm/platform/latency_table.h"
-#include "tlm/platform/prompts.h"
-#include "tlm/platform/sidecar_choice.h"
+#include "tlm/platform/prepared_run.h"
 
 namespace dvp::platform {
 
@@ -65,18 +61,10 @@ std::string make_unique(const std::string& name, const std::vector<std::string>&
   return unique;
 }
 
-// Throws what `dllm-vp run` would say of these arguments before it simulates. Returns the configuration's name.
-std::string check(const std::vector<std::string>& arguments) {
+// Throws what `dllm-vp run` would say of these arguments before it simulates.
+std::string name_of_configuration(const std::vector<std::string>& arguments) {
   const run_options options = parse_run_options(arguments);
-  std::vector<std::string> overrides = options.overrides;
-  if (options.seat) overrides.push_back(std::string("cpu.seat=") + name_of(*options.seat));
-  platform_config config = load_config(options.config, overrides);
-  loaded_model model(find_model(options.model).string(), options.context.value_or(loader::longest_context));
-  choose_decode(options, model, config.decode);
-  read_latency_file(config, model);
-  load_sidecar(config, model);
-  if (!options.prompt_file.empty()) read_prompts(options.prompt_file, options.limit);
-  return config.name;
+  return prepared_run(options).config.name;
 }
 
 }  // namespace
@@ -95,7 +83,7 @@ std::vector<compare_point> make_points(const compare_options& options) {
     checked.push_back("--out=" + (options.out.empty() ? "." : options.out));
     std::string name;
     try {
-      name = check(checked);
+      name = name_of_configuration(checked);
     } catch (const usage_error& error) {
       const bool ambiguous = options.configurations.size() > 1 && !named.changes.empty();
       throw usage_error((ambiguous ? text + ": " : std::string()) + error.what());

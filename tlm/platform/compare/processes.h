@@ -1,8 +1,13 @@
 // Runs of this program as processes beside each other.
 #pragma once
 
+#include <sys/types.h>
+
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +23,36 @@ struct process_end {
   std::string trouble;  // why the code is not 0, one sentence
   double wall_seconds = 0;
 };
+
+// Processes under way. Those left are ended when it goes, and when this program does.
+class process_group {
+ public:
+  process_group() = default;
+  process_group(const process_group&) = delete;
+  process_group& operator=(const process_group&) = delete;
+  ~process_group();
+
+  // `index`: the caller's own number of it. std::runtime_error when no process can be started.
+  void start(const process_plan& plan, std::size_t index);
+  std::size_t size() const { return running_.size(); }
+
+  struct ended {
+    std::size_t index = 0;
+    process_end end;
+  };
+  std::optional<ended> reap();  // the next one that has ended; none when none has
+
+ private:
+  struct running {
+    std::size_t index = 0;
+    std::string log;
+    std::chrono::steady_clock::time_point begin;
+  };
+  std::map<pid_t, running> running_;
+};
+
+// How long to sleep between looks at a group.
+constexpr std::chrono::milliseconds between_looks{10};
 
 // Told as they start (end is null) and end, by the plan's index.
 using process_watcher = std::function<void(std::size_t index, const process_end* end)>;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "tlm/platform/text_table.h"
+
 namespace dvp::platform {
 
 namespace {
@@ -90,28 +92,6 @@ const std::vector<column>& columns() {
   return all;
 }
 
-// Right-aligned but for the first column, two blanks between; empty columns left out.
-std::string layout(const std::vector<std::vector<std::string>>& rows) {
-  std::string text;
-  std::vector<std::size_t> widths(rows[0].size());
-  std::vector<bool> said(rows[0].size());
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    for (std::size_t c = 0; c < rows[r].size(); ++c) {
-      widths[c] = std::max(widths[c], rows[r][c].size());
-      if (r != 0 && !rows[r][c].empty()) said[c] = true;
-    }
-  }
-  for (const auto& row : rows) {
-    std::string line = row[0] + std::string(widths[0] - row[0].size(), ' ');
-    for (std::size_t c = 1; c < row.size(); ++c) {
-      if (said[c]) line += "  " + std::string(widths[c] - row[c].size(), ' ') + row[c];
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
-  }
-  return text;
-}
-
 // Names longer than this get a number in the table, and a line below it.
 constexpr std::size_t longest_name = 48;
 
@@ -156,7 +136,7 @@ std::string comparison_table(const ordered_json& comparison) {
     }
     rows.push_back(std::move(row));
   }
-  std::string text = layout(rows) + legend;
+  std::string text = text_table(rows) + legend;
   if (!energy.empty()) {
     const bool ratios = comparison["points"][0].contains("figures");
     text +=

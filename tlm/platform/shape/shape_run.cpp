@@ -9,14 +9,12 @@ namespace dvp::platform {
 
 namespace {
 
-constexpr std::uint32_t first_token = 256;
-
 // Of a prompt without text: any tokens but the special ones.
 std::vector<std::uint32_t> any_tokens(std::uint32_t count, const gen::image_header& model, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::uint32_t> tokens;
   while (tokens.size() < count) {
-    const std::uint32_t first = model.vocabulary > 2 * first_token ? first_token : 0;
+    const std::uint32_t first = first_drawn_token(model.vocabulary);
     const auto token = first + static_cast<std::uint32_t>(random() % (model.vocabulary - first));
     if (token != model.mask_token && token != model.end_token && token != model.pad_token) tokens.push_back(token);
   }

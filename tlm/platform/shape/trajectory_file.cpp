@@ -114,6 +114,8 @@ decision_distribution read_distribution(const core::json_object& top) {
   return d;
 }
 
+}  // namespace
+
 fs::path find_trajectory(const std::string& name_or_path) {
   std::error_code ignored;
   if (fs::is_regular_file(name_or_path, ignored)) return name_or_path;
@@ -125,8 +127,6 @@ fs::path find_trajectory(const std::string& name_or_path) {
   throw usage_error("--trajectory " + name_or_path + ": there is no such file, and the shipped distributions are " +
                     names);
 }
-
-}  // namespace
 
 trajectory read_trajectory(const std::string& name_or_path) {
   const fs::path path = find_trajectory(name_or_path);

@@ -29,8 +29,10 @@ struct trajectory {
   std::variant<recorded_trajectory, decision_distribution> what;
 };
 
-// A path, else a shipped distribution (tlm/platform/trajectories) of that name. usage_error or core::config_error
-// naming file and key, also for a trajectory without decisions.
+// A path, else a shipped distribution (tlm/platform/trajectories) of that name; usage_error when there is neither.
+std::filesystem::path find_trajectory(const std::string& name_or_path);
+
+// Of that file. usage_error or core::config_error naming file and key, also for a trajectory without decisions.
 trajectory read_trajectory(const std::string& name_or_path);
 
 // For stats.json: name, kind, and what a distribution states.

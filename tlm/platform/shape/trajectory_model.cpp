@@ -8,7 +8,6 @@ namespace dvp::platform {
 
 namespace {
 
-constexpr std::uint32_t first_token = 256;  // a shape's tokens below are bytes
 constexpr double least_confidence = 1e-3;
 
 // Forwards that `positions` take on average when each is confident with probability q and the best is always taken.
@@ -58,7 +57,8 @@ double decision_generator::uniform() {
 
 std::uint32_t decision_generator::token() {
   for (;;) {
-    const auto drawn = first_token + static_cast<std::uint32_t>(random_() % (vocabulary_ - first_token));
+    const std::uint32_t first = first_drawn_token(vocabulary_);
+    const auto drawn = first + static_cast<std::uint32_t>(random_() % (vocabulary_ - first));
     if (std::find(special_.begin(), special_.end(), drawn) == special_.end()) return drawn;
   }
 }

@@ -21,13 +21,19 @@ struct decision_distribution {
 // is committed per forward take positions / tokens_per_forward forwards on average. 0 to 1.
 double confident_share(std::uint32_t positions, double tokens_per_forward);
 
+// The first token that stands for no single byte, in a shape's vocabulary (shape_header.h); 0 in one too small for that.
+constexpr std::uint32_t first_drawn_token(std::uint32_t vocabulary) {
+  return vocabulary > 512 ? 256 : 0;
+}
+
 // What decides and how it is drawn:
 //   sample    confident (confidence 1) with the share above, else uniform below 1/1000; a token that is not special
 //   drift     uniform; activity and ranking: uniform for every `run` neighbours, so that every order is as likely
 // An answer's draws depend on seed and its number alone.
 class decision_generator : public decision_feed {
  public:
-  // positions: of a sub-block, or of a block where there are none. Tokens are 256 to vocabulary - 1 without `special`.
+  // positions: of a sub-block, or of a block where there are none. Tokens are first_drawn_token() to vocabulary - 1
+  // without `special`, which are fewer.
   decision_generator(const decision_distribution& distribution, std::uint32_t positions, std::uint32_t vocabulary,
                      std::vector<std::uint32_t> special, std::uint64_t seed);
 
