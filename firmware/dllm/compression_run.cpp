@@ -10,10 +10,10 @@ void compression_run::start(const compression_request& compression, const compre
   compression_ = &compression;
   statistics_ = {};
   if (compression.stores()) {
-    prefix_.start(compression, space, model, length, block_length, *state.compressed, statistics_);
+    prefix_.start(compression, space, model, length, block_length, state, statistics_);
   }
   if (compression.anchors()) {
-    network_.start(compression, space, model, *state.anchors, statistics_);
+    network_.start(compression, space, model, state, statistics_);
   }
 }
 

@@ -23,13 +23,6 @@ channel_rows scales_of(const tensor& t) {
   return {t.scales, t.scale_row_bytes, std::uint64_t{2} * (t.columns / kernels::weight_group), gen::purpose::scales};
 }
 
-void add_matrix(const tensor& t, swap_product& p) {
-  p.rows[p.row_count++] = codes_of(t);
-  if (t.format == gen::tensor_format::q8_group32) {
-    p.rows[p.row_count++] = scales_of(t);
-  }
-}
-
 void add_product(operator_label name, std::uint32_t layer, std::uint32_t unit, const tensor& first,
                  const tensor* second, swap_graph& graph) {
   swap_product& p = graph.products[graph.count++];
@@ -66,6 +59,13 @@ void for_parameters(const kernels::config& model, kernels::weights& w, Work&& wo
 
 }  // namespace
 
+void add_matrix(const tensor& t, swap_product& p) {
+  p.rows[p.row_count++] = codes_of(t);
+  if (t.format == gen::tensor_format::q8_group32) {
+    p.rows[p.row_count++] = scales_of(t);
+  }
+}
+
 bool swap_graph::same_memory(const swap_graph& other) const {
   return layers == other.layers && count == other.count && always() == other.always() &&
          std::equal(products.begin(), products.begin() + count, other.products.begin());
@@ -92,7 +92,10 @@ void make_graph(const kernels::config& model, const kernels::weights& w, const k
     graph.embedding[1] = whole(scales_of(w.embedding), w.embedding.rows);
   }
   graph.cache = {cache.address, cache.bytes(model)};
-  graph.cache_layer_bytes = 2 * cache.half_layer(model);
+  graph.cached[0] = {cache.address, 2 * cache.half_layer(model)};
+  graph.cached_count = 1;
+  graph.store = {};
+  graph.ffn_state = {};
 }
 
 std::uint64_t parameter_bytes(const kernels::config& model) {

@@ -1,5 +1,7 @@
 #include "firmware/dllm/swap_window.h"
 
+#include <algorithm>
+
 #include "firmware/hal/hal.h"
 
 namespace dvp::dllm {
@@ -15,6 +17,7 @@ void swap_window::open(drivers::npu_window& window, kernels::command_stream& str
   plan_ = plan;
   recorded_ = 0;
   recording_ = true;
+  unflushed_count_ = 0;
 }
 
 window_limits swap_window::limits() const {
@@ -55,6 +58,18 @@ void swap_window::flush(std::uint64_t device, std::uint64_t bytes) {
   }
   const std::uint64_t begin = hal::now_ns();
   finish(window_->flush(device, bytes), begin);
+}
+
+void swap_window::written(const byte_range& memory) {
+  const auto before = unflushed();
+  if (memory.bytes == 0 || std::find(before.begin(), before.end(), memory) != before.end()) {
+    return;
+  }
+  if (unflushed_count_ == most_unflushed) {
+    stream_->fail(drivers::npu_code::window);
+    return;
+  }
+  unflushed_[unflushed_count_++] = memory;
 }
 
 void swap_window::add_range(const kernels::address_range& range) {

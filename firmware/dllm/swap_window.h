@@ -2,6 +2,7 @@
 // and a command that fails ends the stream.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -35,6 +36,10 @@ class swap_window {
   void unmap(std::uint32_t entry);
   // What the CPU wrote to pages that are mapped becomes visible.
   void flush(std::uint64_t device, std::uint64_t bytes);
+  // The CPU changed these bytes: whoever maps them flushes them before the next forward, then forgets them.
+  void written(const byte_range& memory);
+  std::span<const byte_range> unflushed() const { return std::span(unflushed_).first(unflushed_count_); }
+  void forget_written() { unflushed_count_ = 0; }
   void count_staged(std::uint64_t bytes) { counters_.bytes_staged += bytes; }
 
   // Makes [bus, bus + bytes), found at `device`, reachable for the stream.
@@ -48,6 +53,9 @@ class swap_window {
   std::uint32_t recorded() const { return recorded_; }
 
  private:
+  // Cache, Gram matrices, bases, lists, and two parts of the order.
+  static constexpr std::uint32_t most_unflushed = 8;
+
   void finish(drivers::window_code code, std::uint64_t begin_ns);
 
   drivers::npu_window* window_ = nullptr;
@@ -57,6 +65,8 @@ class swap_window {
   std::span<gen::swap_plan_entry> plan_;
   std::uint32_t recorded_ = 0;
   bool recording_ = false;
+  std::array<byte_range, most_unflushed> unflushed_{};
+  std::uint32_t unflushed_count_ = 0;
 };
 
 }  // namespace dvp::dllm

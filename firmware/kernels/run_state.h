@@ -74,6 +74,12 @@ struct run_state {
   turns<4> result;
   turns<2> cached;
 
+  // The CPU changed memory that the next forward reads.
+  void cpu_wrote(std::uint64_t bus, std::uint64_t bytes) const {
+    if (reachable != nullptr) {
+      reachable->written(bus, bytes);
+    }
+  }
   // Announces an operator or its next channels; how many of `channels` from use.first on are there.
   std::uint32_t enter(const operator_use& use, std::uint32_t channels) {
     return reachable == nullptr ? channels : std::min(channels, reachable->enter(use));
