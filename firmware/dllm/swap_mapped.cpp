@@ -184,7 +184,8 @@ void mapped_residency::restart() {
   }
 }
 
-void mapped_residency::begin(const kernels::forward_outline&) {
+void mapped_residency::begin(const kernels::forward_outline& outline) {
+  window_->begin_forward(outline.anchored);
   window_->flush(device(graph_->tokens.bus), graph_->tokens.bytes);
   for (const byte_range& memory : window_->unflushed()) {
     for (std::uint32_t i = 0; i < space_->always.count(); ++i) {
@@ -218,7 +219,7 @@ std::uint32_t mapped_residency::enter(const kernels::operator_use& use) {
 }
 
 void mapped_residency::end() {
-  window_->end_record();
+  window_->end_forward();
 }
 
 void mapped_residency::leave() {

@@ -54,6 +54,7 @@ void staged_residency::restart() {
 }
 
 void staged_residency::begin(const kernels::forward_outline& outline) {
+  window_->begin_forward(outline.anchored);
   window_->flush(plan_->runs.device(graph_->tokens.bus), graph_->tokens.bytes);
   for (const byte_range& memory : window_->unflushed()) {
     window_->flush(plan_->runs.device(memory.bus), memory.bytes);
@@ -100,7 +101,7 @@ std::uint32_t staged_residency::enter(const kernels::operator_use& use) {
 void staged_residency::end() {
   sequence_.end();
   window_->stream().flush();
-  window_->end_record();
+  window_->end_forward();
 }
 
 std::uint64_t staged_residency::area_device(stage_area area) const {

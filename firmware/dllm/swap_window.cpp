@@ -17,6 +17,7 @@ void swap_window::open(drivers::npu_window& window, kernels::command_stream& str
   plan_ = plan;
   recorded_ = 0;
   recording_ = true;
+  recorded_kinds_ = {};
   unflushed_count_ = 0;
 }
 
@@ -85,6 +86,16 @@ void swap_window::record_pinned(const page_run& run) {
   entry.bytes = run.bytes;
   entry.how = gen::residence::pinned;
   record(entry);
+}
+
+void swap_window::begin_forward(bool anchored) {
+  anchored_ = anchored;
+  recording_ = !recorded_kinds_[anchored ? 1 : 0];
+}
+
+void swap_window::end_forward() {
+  recorded_kinds_[anchored_ ? 1 : 0] = true;
+  recording_ = false;
 }
 
 void swap_window::record(const gen::swap_plan_entry& entry) {

@@ -45,9 +45,11 @@ class swap_window {
   // Makes [bus, bus + bytes), found at `device`, reachable for the stream.
   void add_range(const kernels::address_range& range);
 
-  // The plan: entries are kept while it is recorded, and counted whether there is room or not.
+  // The plan: entries are kept while it is recorded, and counted whether there is room or not. It is from open() to the
+  // end of the first forward, and again during the first of the other kind.
   bool recording() const { return recording_; }
-  void end_record() { recording_ = false; }
+  void begin_forward(bool anchored);
+  void end_forward();
   void record(const gen::swap_plan_entry& entry);
   void record_pinned(const page_run& run);
   std::uint32_t recorded() const { return recorded_; }
@@ -65,6 +67,8 @@ class swap_window {
   std::span<gen::swap_plan_entry> plan_;
   std::uint32_t recorded_ = 0;
   bool recording_ = false;
+  bool anchored_ = false;                 // the forward
+  std::array<bool, 2> recorded_kinds_{};  // whole ones, anchored ones
   std::array<byte_range, most_unflushed> unflushed_{};
   std::uint32_t unflushed_count_ = 0;
 };

@@ -545,6 +545,36 @@ TEST(swap_plan, a_refusal_says_what_is_short) {
   EXPECT_GT(watchdog.feeds, 10u);
 }
 
+// A third of the window is short: what one forward of a block reads is staged, what several do stays.
+TEST(swap_plan, what_fewer_forwards_read_is_staged_first) {
+  testbench::scripted_machine watchdog;
+  auto space = std::make_unique<plan_workspace>();
+  auto plan = std::make_unique<swap_plan>();
+  auto s = ladder_of_products(8);
+  swap_graph& g = s->graph;
+  const std::uint32_t products = g.count;
+  for (std::uint32_t i = 0; i < products; ++i) {
+    const operator_label name = g.products[i].name;
+    g.products[i].uses = name == operator_label::ffn_gate || name == operator_label::ffn_down ? 1 : 5;
+  }
+  for (std::uint32_t layer = 0; layer < g.layers; ++layer) {
+    swap_product& p = g.products[g.count++];
+    p = {.name = operator_label::ffn_update, .layer = layer, .channels = 64, .unit = 64, .uses = 4};
+    p.rows[p.row_count++] = {memory_base + (1u << 24) + layer * 8192, 64, 64};
+  }
+  // Room for all but ten of 48 products, and for what staging whole products would take.
+  s->limits.bytes = 1024 + 38 * 4096 + 2 * 5120 + 5120;
+  make_plan(g, s->limits, s->room, true, *space, *plan);
+  ASSERT_TRUE(plan->fits);
+  std::uint32_t staged = 0;
+  for (std::uint32_t i = 0; i < g.count; ++i) {
+    staged += plan->places[i].staged ? 1 : 0;
+    EXPECT_TRUE(!plan->places[i].staged || g.products[i].uses == 1) << gen::name_of(g.products[i].name);
+  }
+  EXPECT_GE(staged, 8u);
+  EXPECT_LE(staged, 11u);
+}
+
 // LLaDA-8B at 4.5 bits per weight, 3.66 GiB of layers, in windows of real accelerators: what is staged is what does not
 // fit, plus the room that staging takes itself, and never more than one product above that.
 TEST(swap_plan, llada_8b_in_published_windows) {
