@@ -6,7 +6,7 @@ namespace dvp::dllm {
 
 void compression_run::start(const compression_request& compression, const compression_space& space,
                             const kernels::config& model, std::uint32_t length, std::uint32_t block_length,
-                            const kernels::run_state& state) {
+                            kernels::run_state& state) {
   compression_ = &compression;
   statistics_ = {};
   if (compression.stores()) {

@@ -25,7 +25,7 @@ std::uint32_t attended_layers(const kernels::config& model, const kernels::forwa
 
 void prefix_tiers::start(const compression_request& compression, const compression_space& space,
                          const kernels::config& model, std::uint32_t length, std::uint32_t block_length,
-                         const kernels::run_state& state, std::span<gen::layer_statistics> statistics) {
+                         kernels::run_state& state, std::span<gen::layer_statistics> statistics) {
   *this = {};
   compression_ = &compression;
   space_ = &space;
@@ -67,6 +67,7 @@ bool prefix_tiers::adds_to_a_basis(const kernels::forward_pass& pass) const {
 
 void prefix_tiers::prepare(kernels::forward_pass& pass, bool denoises) {
   cache_->entries = pass.first;
+  state_->cache.origin = pass.first;
   const bool ranked = denoises && pass.first > plain();
   if (ranked && forwards_ >= 2) {
     if (!mapped_) {

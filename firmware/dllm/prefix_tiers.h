@@ -24,7 +24,7 @@ class prefix_tiers {
   // The state's compressed cache starts empty, for a sequence of `length` positions in blocks of block_length; what the
   // CPU writes of it is told to the state. statistics: one per layer. Arguments outlive the run.
   void start(const compression_request& compression, const compression_space& space, const kernels::config& model,
-             std::uint32_t length, std::uint32_t block_length, const kernels::run_state& state,
+             std::uint32_t length, std::uint32_t block_length, kernels::run_state& state,
              std::span<gen::layer_statistics> statistics);
 
   // A span starts: the map is dropped.
@@ -50,7 +50,7 @@ class prefix_tiers {
   const compression_request* compression_ = nullptr;
   const compression_space* space_ = nullptr;
   const kernels::config* model_ = nullptr;
-  const kernels::run_state* state_ = nullptr;
+  kernels::run_state* state_ = nullptr;
   kernels::compressed_cache* cache_ = nullptr;
   std::span<gen::layer_statistics> statistics_;
   std::uint32_t length_ = 0;
