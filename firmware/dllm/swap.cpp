@@ -30,8 +30,7 @@ result_code swap_runtime::plan(const swapped_run& run, drivers::npu_window& wind
   pack_parameters(model, parameters, run.weights);
   make_graph(model, run.weights, run.state.cache, static_cast<std::uint32_t>(sequence_length(request)), graph_);
   if (run.compression.any()) {
-    add_compression(run.compression, work.compression, model, run.network,
-                    request.block_length / request.sub_block_length, graph_);
+    add_compression(request, run.compression, work.compression, model, run.network, graph_);
   }
   hal::spend(hal::work::tensor, graph_.count);
   graph_.identity = {};
@@ -51,7 +50,10 @@ void swap_runtime::plan_once(const window_limits& limits, const byte_range& room
   }
   make_plan(graph_, limits, room, staging, space_, plan_);
   hal::spend(hal::work::token, plan_.steps / planner_steps_per_token);
-  planned_for_ = {graph_, limits, room, staging};
+  planned_for_.graph = graph_;  // one by one: together they would be built on the stack first
+  planned_for_.limits = limits;
+  planned_for_.room = room;
+  planned_for_.staging = staging;
   planned_ = true;
 }
 

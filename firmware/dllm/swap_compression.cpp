@@ -26,7 +26,7 @@ void add_store(const kernels::kv_store& store, const kernels::config& model, boo
 
 // A factor that corrects every channel.
 void add_factor(const tensor& t, swap_product& p) {
-  p.rows[p.row_count++] = {t.data, 0, std::uint64_t{t.rows} * t.row_bytes, gen::purpose::corrections};
+  p.rows[p.row_count++] = {t.data, 0, t.rows * t.row_bytes, gen::purpose::corrections};
 }
 
 void add_correction(const tensor& inputs, const tensor& channels, const tensor& outputs, swap_product& p) {
@@ -53,10 +53,22 @@ void add_channels(const kernels::channel_weights& w, std::uint32_t layer, bool c
   }
 }
 
+// How many forwards there are at least when the answer is as long as it may be: blocks of the prompt, and full ones of
+// the answer; and one per sub-block that denoises.
+struct forward_counts {
+  std::uint32_t whole = 0;
+  std::uint32_t denoising = 0;
+};
+
+forward_counts count_forwards(const gen::request_record& r) {
+  const std::uint32_t sub_blocks = (r.generate_tokens + r.sub_block_length - 1) / r.sub_block_length;
+  return {(r.prompt_tokens + r.generate_tokens) / r.block_length, sub_blocks};
+}
+
 }  // namespace
 
-void add_compression(const compression_request& compression, const compression_space& space,
-                     const kernels::config& model, const kernels::anchored_ffn& network, std::uint32_t sub_blocks,
+void add_compression(const gen::request_record& request, const compression_request& compression,
+                     const compression_space& space, const kernels::config& model, const kernels::anchored_ffn& network,
                      swap_graph& graph) {
   if (compression.stores()) {
     add_store(space.store, model, compression.ranks(), graph);
@@ -68,10 +80,13 @@ void add_compression(const compression_request& compression, const compression_s
   for (std::uint32_t layer = 0; layer < model.layers; ++layer) {
     add_channels(network.layers[layer], layer, compression.record.correction_rank != 0, graph);
   }
+  const forward_counts forwards = count_forwards(request);
   for (std::uint32_t i = 0; i < graph.count; ++i) {
     swap_product& p = graph.products[i];
     const bool whole_pass = p.name == operator_label::ffn_gate || p.name == operator_label::ffn_down;
-    p.uses = p.name == operator_label::ffn_update ? sub_blocks : whole_pass ? 1 : sub_blocks + 1;
+    p.uses = p.name == operator_label::ffn_update ? forwards.denoising
+             : whole_pass                         ? forwards.whole
+                                                  : forwards.denoising + forwards.whole;
   }
 }
 

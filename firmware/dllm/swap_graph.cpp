@@ -13,14 +13,14 @@ using gen::operator_label;
 using kernels::tensor;
 
 channel_rows codes_of(const tensor& t) {
-  const std::uint64_t element = t.format == gen::tensor_format::q8_group32 ? 1
+  const std::uint32_t element = t.format == gen::tensor_format::q8_group32 ? 1
                                 : t.format == gen::tensor_format::bf16     ? 2
                                                                            : 4;
   return {t.data, t.row_bytes, t.columns * element, gen::purpose::weights};
 }
 
 channel_rows scales_of(const tensor& t) {
-  return {t.scales, t.scale_row_bytes, std::uint64_t{2} * (t.columns / kernels::weight_group), gen::purpose::scales};
+  return {t.scales, t.scale_row_bytes, 2 * (t.columns / kernels::weight_group), gen::purpose::scales};
 }
 
 void add_product(operator_label name, std::uint32_t layer, std::uint32_t unit, const tensor& first,

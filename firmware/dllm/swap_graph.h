@@ -21,12 +21,12 @@ namespace dvp::dllm {
 // A matrix in main memory by output channel: its codes and, with bytes per row, its scales.
 struct channel_rows {
   std::uint64_t first = 0;   // bus address of channel 0
-  std::uint64_t stride = 0;  // bytes from channel to channel; 0: every channel needs all of it
-  std::uint64_t bytes = 0;   // of one channel; at most the stride, but for stride 0
+  std::uint32_t stride = 0;  // bytes from channel to channel; 0: every channel needs all of it
+  std::uint32_t bytes = 0;   // of one channel; at most the stride, but for stride 0
   gen::purpose purpose = gen::purpose::other;
 
   byte_range part(std::uint32_t channel, std::uint32_t channels) const {
-    return {first + channel * stride, (channels - 1) * stride + bytes};
+    return {first + std::uint64_t{channel} * stride, std::uint64_t{channels - 1} * stride + bytes};
   }
   friend bool operator==(const channel_rows&, const channel_rows&) = default;
 };
@@ -40,9 +40,9 @@ struct swap_product {
   std::uint32_t layer = 0;
   std::uint32_t channels = 0;
   std::uint32_t unit = 0;  // it may be cut at multiples of so many channels
-  std::uint32_t uses = 1;  // forwards of a block that read it, at least; in comparison with other products
-  std::array<channel_rows, most_rows> rows{};
+  std::uint32_t uses = 1;  // forwards of the run that read it, at least; only in comparison with other products
   std::uint32_t row_count = 0;
+  std::array<channel_rows, most_rows> rows{};
 
   // Its reader needs all of it at once.
   bool is_whole() const { return name == gen::operator_label::ffn_down || name == gen::operator_label::ffn_update; }

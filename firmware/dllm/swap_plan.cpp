@@ -106,11 +106,9 @@ void planner::mark_memory() {
   space_.count = 0;
   const auto add = [&](const byte_range& memory, std::uint32_t product) {
     plan_workspace::mark& m = space_.marks[space_.count++];
-    m = {.memory = memory, .product = product};
-    if (memory.bytes != 0) {
-      m.first = page_floor(memory.bus, limits_.page_bytes);
-      m.end = page_ceil(memory.end(), limits_.page_bytes);
-    }
+    m = {.product = product};
+    m.first = page_floor(memory.bus, limits_.page_bytes);
+    m.end = memory.bytes != 0 ? page_ceil(memory.end(), limits_.page_bytes) : m.first;
   };
   for (const byte_range& pinned : graph_.always()) {
     add(pinned, no_product);
@@ -123,7 +121,7 @@ void planner::mark_memory() {
     }
   }
   std::sort(space_.marks.begin(), space_.marks.begin() + space_.count,
-            [](const plan_workspace::mark& a, const plan_workspace::mark& b) { return a.memory.bus < b.memory.bus; });
+            [](const plan_workspace::mark& a, const plan_workspace::mark& b) { return a.first < b.first; });
 }
 
 void planner::stage(std::uint32_t product, bool staged) {
@@ -363,7 +361,7 @@ void planner::keep(const areas& a) {
     if (mark.product == plan_workspace::staging_area) {
       plan_.runs.add({staging_bus_, staging_bytes(a)});
     } else if (mark.product == no_product || !trial_[mark.product].staged) {
-      plan_.runs.add(mark.memory);
+      plan_.runs.add({mark.first, mark.end - mark.first});
     }
   }
 }

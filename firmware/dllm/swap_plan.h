@@ -6,7 +6,7 @@
 // parts of its layer, channels by gathers of any of their rows, has an area of its own, which the two share: no forward
 // reads both. All of it sits without holes from device address 0 on.
 //
-// The plan with the fewest bytes to stage in the forwards of a block is taken, at a fixed price per part. A weight is
+// The plan with the fewest bytes to stage in the forwards of a run is taken, at a fixed price per part. A weight is
 // used once per tile of rows, so that, but for how many forwards read it (swap_product.uses), none is worth more than
 // another by the byte: those that fewer forwards read are staged first. Staged products are spread over the forward
 // where map entries allow it, because their copying hides behind the work of the pinned ones in between.
@@ -67,11 +67,10 @@ part_layout lay_out(const swap_product& product, std::uint32_t first, std::uint3
 // At least what the layout of any part of so many channels takes.
 std::uint64_t part_bytes(const swap_product& product, std::uint32_t channels);
 
-// Main memory by bus address, and whose it is; the planner's own space.
+// Pages of main memory by bus address, and whose they are; the planner's own space.
 struct plan_workspace {
   struct mark {
-    byte_range memory;
-    std::uint64_t first = 0;  // its pages
+    std::uint64_t first = 0;
     std::uint64_t end = 0;
     std::uint32_t product = 0;  // no_product: pinned in every plan; staging_area: as large as the plan has it
   };

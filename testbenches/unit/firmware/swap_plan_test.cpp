@@ -123,8 +123,8 @@ class scene_maker {
     return taken;
   }
   channel_rows rows(std::uint32_t channels, std::uint32_t bytes) {
-    const std::uint64_t stride = bytes + (pick(random_, 0, 3) == 0 ? pick(random_, 0, 20) : 0);
-    return {take((channels - 1) * stride + bytes).bus, stride, bytes};
+    const std::uint32_t stride = bytes + (pick(random_, 0, 3) == 0 ? pick(random_, 0, 20) : 0);
+    return {take(std::uint64_t{channels - 1} * stride + bytes).bus, stride, bytes};
   }
 
   random_engine& random_;
@@ -144,7 +144,7 @@ class page_oracle {
   static std::uint64_t part(const swap_product& p, std::uint32_t channels) {
     std::uint64_t bytes = 0;
     for (std::uint32_t r = 0; r < p.row_count; ++r) {
-      bytes += ((channels - 1) * p.rows[r].stride + p.rows[r].bytes + 63 + 63) / 64 * 64;
+      bytes += (std::uint64_t{channels - 1} * p.rows[r].stride + p.rows[r].bytes + 63 + 63) / 64 * 64;
     }
     return bytes;
   }
@@ -164,7 +164,7 @@ class page_oracle {
     for (std::uint32_t i = 0; i < g.count; ++i) {
       for (std::uint32_t r = 0; !staged[i] && r < g.products[i].row_count; ++r) {
         const channel_rows& rows = g.products[i].rows[r];
-        add({rows.first, (g.products[i].channels - 1) * rows.stride + rows.bytes});
+        add({rows.first, std::uint64_t{g.products[i].channels - 1} * rows.stride + rows.bytes});
       }
     }
     const std::uint64_t bus = pages_of(s_.room.bus, page()) * page();
@@ -257,7 +257,7 @@ void check_plan(const scene& s, const swap_plan& plan) {
     staged[i] = place.staged;
     if (!place.staged) {
       for (std::uint32_t r = 0; r < p.row_count; ++r) {
-        pinned({p.rows[r].first, (p.channels - 1) * p.rows[r].stride + p.rows[r].bytes});
+        pinned({p.rows[r].first, std::uint64_t{p.channels - 1} * p.rows[r].stride + p.rows[r].bytes});
       }
       continue;
     }
@@ -595,8 +595,8 @@ TEST(swap_plan, llada_8b_in_published_windows) {
     p = {.name = name, .layer = layer, .channels = channels, .unit = unit};
     for (std::uint32_t m = 0; m < matrices; ++m) {
       const std::uint64_t codes = inputs / 2, scales = inputs / 32 * 2;
-      p.rows[p.row_count++] = {take(channels * codes).bus, codes, codes};
-      p.rows[p.row_count++] = {take(channels * scales).bus, scales, scales};
+      p.rows[p.row_count++] = {take(std::uint64_t{channels} * codes).bus, codes, codes};
+      p.rows[p.row_count++] = {take(std::uint64_t{channels} * scales).bus, scales, scales};
     }
   };
   graph->layers = layers;
