@@ -57,7 +57,7 @@ bool good_record(const compression_record& c, std::uint32_t block_length) {
 // Rows that are stored or anchored are one tile.
 bool good_request(const request_record& r) {
   return r.loop == gen::decode_loop::fast_dllm_v2 && r.engine == gen::forward_engine::npu &&
-         r.swap == gen::swap_policy::none && (r.row_tile == 0 || r.row_tile >= r.block_length);
+         (r.row_tile == 0 || r.row_tile >= r.block_length);
 }
 
 }  // namespace

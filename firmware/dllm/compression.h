@@ -25,7 +25,7 @@ struct compression_request {
 };
 
 // Reads the record that the request names, if it names one, and checks it and that the request can do what it says:
-// loop fast_dllm_v2 on the NPU, no swap policy, a block in one tile of rows. Numbers of a technique that is off are not
+// loop fast_dllm_v2 on the NPU, a block in one tile of rows. Numbers of a technique that is off are not
 // looked at. Codes: ok, bad_request.
 [[nodiscard]] gen::result_code read_compression(const gen::request_record& request, compression_request& compression);
 

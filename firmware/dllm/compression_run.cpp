@@ -6,14 +6,14 @@ namespace dvp::dllm {
 
 void compression_run::start(const compression_request& compression, const compression_space& space,
                             const kernels::config& model, std::uint32_t length, std::uint32_t block_length,
-                            const kernels::run_state& state) {
+                            kernels::run_state& state) {
   compression_ = &compression;
   statistics_ = {};
   if (compression.stores()) {
-    prefix_.start(compression, space, model, length, block_length, *state.compressed, statistics_);
+    prefix_.start(compression, space, model, length, block_length, state, statistics_);
   }
   if (compression.anchors()) {
-    network_.start(compression, space, model, *state.anchors, statistics_);
+    network_.start(compression, space, model, state, statistics_);
   }
 }
 

@@ -20,7 +20,7 @@ class compression_run {
   // For a sequence of `length` positions in blocks of block_length; state's cache and anchors, where there are any, are
   // those of decode_memory. Arguments outlive the run.
   void start(const compression_request& compression, const compression_space& space, const kernels::config& model,
-             std::uint32_t length, std::uint32_t block_length, const kernels::run_state& state);
+             std::uint32_t length, std::uint32_t block_length, kernels::run_state& state);
 
   // The next forward is the first that denoises a block or a sub-block.
   void begin(gen::compression_span part);

@@ -45,19 +45,17 @@ void describe(const compression_request& compression, const kernels::kv_store& s
   }
 }
 
-result_code start_npu(const gen::request_record& request, const work_layout& work, bool compressed,
-                      std::uint64_t npu_base, decode_memory& memory, npu_side& side) {
+result_code start_npu(const gen::request_record& request, const work_layout& work,
+                      const compression_request& compression, std::uint64_t npu_base, decode_memory& memory,
+                      npu_side& side) {
   drivers::npu& npu = side.npu;
   if (npu.probe(npu_base) != npu_code::ok) {
     return result_code::npu_absent;
   }
   side.window.open(npu_base, request.watchdog_us);
   if (side.window.present()) {
-    if (compressed) {
-      return result_code::bad_request;
-    }
-    const result_code code =
-        memory.swap.plan(request, work, memory.model, memory.weights, memory.state, side.window, side.swap);
+    const swapped_run run{request, work, compression, memory.model, memory.weights, memory.anchors, memory.state};
+    const result_code code = memory.swap.plan(run, side.window, side.swap);
     if (code != result_code::ok) {
       return code;
     }
@@ -70,23 +68,15 @@ result_code start_npu(const gen::request_record& request, const work_layout& wor
              : result_code::bad_request;
 }
 
-// What the image must have for it, where it is kept, and that the memory can narrow it.
-result_code start_compression(const gen::request_record& request, const request_buffers& buffers,
-                              const work_layout& work, std::uint64_t converter_base, decode_memory& memory) {
+// The NPU has everything it needs to reach what is kept.
+void start_compression(const gen::request_record& request, const request_buffers& buffers, const work_layout& work,
+                       decode_memory& memory) {
   const compression_request& compression = buffers.compression;
   kernels::run_state& state = memory.state;
-  if (compression.anchors() && !has_channels(memory.model, memory.anchors.layers, compression.record.correction_rank)) {
-    return result_code::bad_image;
-  }
-  const result_code code = set_views(compression, converter_base, memory.model.layers, memory.anchors);
-  if (code != result_code::ok) {
-    return code;
-  }
   state.compressed = compression.stores() ? &memory.cache : nullptr;
   state.anchors = compression.anchors() ? &memory.anchors : nullptr;
   memory.compression.start(compression, work.compression, memory.model,
                            static_cast<std::uint32_t>(sequence_length(request)), request.block_length, state);
-  return result_code::ok;
 }
 
 // Everything between an accepted image and the first forward.
@@ -107,11 +97,15 @@ result_code prepare(const gen::request_record& request, const request_buffers& b
     state.plan.tile_rows = kernels::cpu_panel_rows;
     return result_code::ok;
   }
-  code = start_npu(request, work, buffers.compression.any(), npu_base, memory, side);
+  const compression_request& compression = buffers.compression;
+  if (compression.anchors() && !has_channels(memory.model, memory.anchors.layers, compression.record.correction_rank)) {
+    return result_code::bad_image;
+  }
+  code = start_npu(request, work, compression, npu_base, memory, side);
   if (code != result_code::ok) {
     return code;
   }
-  code = start_compression(request, buffers, work, converter_base, memory);
+  code = set_views(compression, converter_base, memory.model.layers, memory.anchors);
   if (code != result_code::ok) {
     npu.reset();
     return code;
@@ -121,7 +115,7 @@ result_code prepare(const gen::request_record& request, const request_buffers& b
   kernels::plan_request wanted =
       kernels::request_plan(memory.model, memory.weights, request.row_tile,
                             static_cast<std::uint32_t>(sequence_length(request)), state.stream.granule_bytes());
-  describe(buffers.compression, work.compression.store, request.block_length, memory.anchors.layers[0], wanted);
+  describe(compression, work.compression.store, request.block_length, memory.anchors.layers[0], wanted);
   if (wanted.identity) {
     write_identity(work.identity);
   }
@@ -132,6 +126,7 @@ result_code prepare(const gen::request_record& request, const request_buffers& b
   if (side.window.present()) {
     memory.swap.start(state, wanted.identity);
   }
+  start_compression(request, buffers, work, memory);
   return result_code::ok;
 }
 

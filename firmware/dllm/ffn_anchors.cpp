@@ -15,10 +15,12 @@ using kernels::ffn_pass;
 }  // namespace
 
 void ffn_anchors::start(const compression_request& compression, const compression_space& space,
-                        const kernels::config& model, kernels::anchored_ffn& network,
+                        const kernels::config& model, const kernels::run_state& state,
                         std::span<gen::layer_statistics> statistics) {
   space_ = &space;
   model_ = &model;
+  state_ = &state;
+  kernels::anchored_ffn& network = *state.anchors;
   network_ = &network;
   statistics_ = statistics;
   anchored_ = false;
@@ -37,6 +39,7 @@ void ffn_anchors::start(const compression_request& compression, const compressio
   if (r.correction_rank != 0) {
     const auto natural = hal::objects<std::uint32_t>(channels_of(space.order, model.layers, model), model.ffn_width);
     std::iota(natural.begin(), natural.end(), 0u);
+    state.cpu_wrote(channels_of(space.order, model.layers, model), natural.size_bytes());
   }
 }
 
@@ -100,6 +103,7 @@ void ffn_anchors::order_layers() {
     hal::spend(hal::work::copy, bytes, order, bytes, true, purpose::ffn_state);
     hal::feed_watchdog();
   }
+  state_->cpu_wrote(space_->order, channels_of(space_->order, model_->layers, *model_) - space_->order);
   ordered_ = true;
 }
 

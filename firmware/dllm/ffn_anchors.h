@@ -18,10 +18,10 @@ namespace dvp::dllm {
 
 class ffn_anchors {
  public:
-  // network: its tensors are set; gets everything else. statistics: one per layer. Arguments outlive the run, and this
-  // object stays where it is.
+  // The state's anchored network has its tensors and gets everything else; what the CPU writes of it is told to the
+  // state. statistics: one per layer. Arguments outlive the run, and this object stays where it is.
   void start(const compression_request& compression, const compression_space& space, const kernels::config& model,
-             kernels::anchored_ffn& network, std::span<gen::layer_statistics> statistics);
+             const kernels::run_state& state, std::span<gen::layer_statistics> statistics);
 
   // A span starts: its first forward anchors.
   void begin_span() { anchored_ = false; }
@@ -35,6 +35,7 @@ class ffn_anchors {
 
   const compression_space* space_ = nullptr;
   const kernels::config* model_ = nullptr;
+  const kernels::run_state* state_ = nullptr;
   const kernels::anchored_ffn* network_ = nullptr;
   std::span<gen::layer_statistics> statistics_;
   channel_budget budget_;

@@ -25,16 +25,17 @@ std::uint32_t attended_layers(const kernels::config& model, const kernels::forwa
 
 void prefix_tiers::start(const compression_request& compression, const compression_space& space,
                          const kernels::config& model, std::uint32_t length, std::uint32_t block_length,
-                         kernels::compressed_cache& cache, std::span<gen::layer_statistics> statistics) {
+                         kernels::run_state& state, std::span<gen::layer_statistics> statistics) {
   *this = {};
   compression_ = &compression;
   space_ = &space;
   model_ = &model;
-  cache_ = &cache;
+  state_ = &state;
+  cache_ = state.compressed;
   statistics_ = statistics;
   length_ = length;
   block_length_ = block_length;
-  cache = {.store = space.store};
+  *cache_ = {.store = space.store};
   if (compression.ranks()) {
     ranges_ = {.first = compression.record.basis_tokens, .step = compression.record.basis_refresh};
   }
@@ -42,6 +43,7 @@ void prefix_tiers::start(const compression_request& compression, const compressi
     const std::uint64_t address = space.store.gram(model, 0, kv_half::keys, 0);
     const std::uint64_t bytes = gram_bytes(space.store, model);
     std::memset(hal::memory(address, bytes), 0, bytes);
+    state.cpu_wrote(address, bytes);
     hal::spend(hal::work::copy, bytes, address, bytes, true, purpose::kv_metadata);
   }
 }
@@ -65,6 +67,7 @@ bool prefix_tiers::adds_to_a_basis(const kernels::forward_pass& pass) const {
 
 void prefix_tiers::prepare(kernels::forward_pass& pass, bool denoises) {
   cache_->entries = pass.first;
+  state_->cache.origin = pass.first;
   const bool ranked = denoises && pass.first > plain();
   if (ranked && forwards_ >= 2) {
     if (!mapped_) {
@@ -133,6 +136,7 @@ void prefix_tiers::set_whole() {
     hal::spend(hal::work::copy, list.size_bytes(), address, list.size_bytes(), true, purpose::kv_metadata);
   }
   in_order_ = entries;
+  tell_of_lists();
 }
 
 void prefix_tiers::make_maps() {
@@ -155,6 +159,13 @@ void prefix_tiers::make_maps() {
   }
   in_order_ = plain();
   mapped_ = true;
+  tell_of_lists();
+}
+
+// Those of all layers lie one behind the other.
+void prefix_tiers::tell_of_lists() const {
+  const kernels::kv_store& store = space_->store;
+  state_->cpu_wrote(store.list(*model_, 0), store.list(*model_, model_->layers) - store.list(*model_, 0));
 }
 
 // The next basis of every layer, half and head, from its Gram matrix.
@@ -183,6 +194,8 @@ void prefix_tiers::make_bases() {
     }
     ++statistics_[layer].bases;
   }
+  const std::uint64_t first = store.basis(*model_, 0, 1, kv_half::keys, 0);
+  state_->cpu_wrote(first, store.basis(*model_, model_->layers, 1, kv_half::keys, 0) - first);
 }
 
 // Copies the Gram matrices aside, or back.
@@ -194,6 +207,9 @@ void prefix_tiers::keep_grams(bool back) {
   std::memcpy(hal::memory(to, bytes), hal::memory(from, bytes), bytes);
   hal::spend(hal::work::copy, bytes, from, bytes, false, purpose::kv_metadata);
   hal::spend(hal::work::copy, 0, to, bytes, true, purpose::kv_metadata);
+  if (back) {
+    state_->cpu_wrote(to, bytes);
+  }
 }
 
 }  // namespace dvp::dllm

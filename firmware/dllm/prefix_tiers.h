@@ -21,10 +21,10 @@ namespace dvp::dllm {
 
 class prefix_tiers {
  public:
-  // cache starts empty, for a sequence of `length` positions in blocks of block_length. statistics: one per layer.
-  // Arguments outlive the run.
+  // The state's compressed cache starts empty, for a sequence of `length` positions in blocks of block_length; what the
+  // CPU writes of it is told to the state. statistics: one per layer. Arguments outlive the run.
   void start(const compression_request& compression, const compression_space& space, const kernels::config& model,
-             std::uint32_t length, std::uint32_t block_length, kernels::compressed_cache& cache,
+             std::uint32_t length, std::uint32_t block_length, kernels::run_state& state,
              std::span<gen::layer_statistics> statistics);
 
   // A span starts: the map is dropped.
@@ -43,12 +43,14 @@ class prefix_tiers {
   bool adds_to_a_basis(const kernels::forward_pass& pass) const;
   void set_whole();
   void make_maps();
+  void tell_of_lists() const;
   void make_bases();
   void keep_grams(bool back);
 
   const compression_request* compression_ = nullptr;
   const compression_space* space_ = nullptr;
   const kernels::config* model_ = nullptr;
+  kernels::run_state* state_ = nullptr;
   kernels::compressed_cache* cache_ = nullptr;
   std::span<gen::layer_statistics> statistics_;
   std::uint32_t length_ = 0;

@@ -246,10 +246,11 @@ result_code place_run(const request_record& request, const request_buffers& buff
     }
   }
 
-  // Feature rows of values start aligned where there is room for that.
-  cache = {.address = request.kv_address, .capacity = static_cast<std::uint32_t>(align_up(length))};
+  // Feature rows of values start aligned where there is room for that. Beside a store, only rows in work are cached.
+  const std::uint64_t cached = buffers.compression.stores() ? request.block_length : length;
+  cache = {.address = request.kv_address, .capacity = static_cast<std::uint32_t>(align_up(cached))};
   if (cache.bytes(model) > request.kv_bytes) {
-    cache.capacity = static_cast<std::uint32_t>(length);
+    cache.capacity = static_cast<std::uint32_t>(cached);
   }
   if (cache.bytes(model) > request.kv_bytes) {
     return result_code::too_long;

@@ -193,9 +193,7 @@ void revision_job::store(const revision_transaction& t) {
   for (const kernels::kv_cache& to : {s_.state().cache, shadow_}) {
     kernels::store_rows(model_, space_, refreshed_rows(), chosen, t.first_layer, t.layers, to);
   }
-  if (s_.state().reachable != nullptr) {
-    s_.state().reachable->cache_written();
-  }
+  s_.state().cpu_wrote(s_.state().cache.address, s_.state().cache.bytes(model_));
 }
 
 }  // namespace dvp::dllm

@@ -1,6 +1,7 @@
 #include "firmware/dllm/swap.h"
 
 #include "firmware/dllm/alignment.h"
+#include "firmware/dllm/swap_compression.h"
 #include "firmware/hal/hal.h"
 
 namespace dvp::dllm {
@@ -16,24 +17,29 @@ constexpr std::uint64_t planner_steps_per_token = 10;
 
 }  // namespace
 
-result_code swap_runtime::plan(const gen::request_record& request, const work_layout& work,
-                               const kernels::config& model, kernels::weights& w, kernels::run_state& state,
-                               drivers::npu_window& window, swap_policies& policies) {
+result_code swap_runtime::plan(const swapped_run& run, drivers::npu_window& window, swap_policies& policies) {
+  const gen::request_record& request = run.request;
+  const work_layout& work = run.work;
+  const kernels::config& model = run.model;
   const std::uint64_t end = request.work_address + request.work_bytes;
   const std::uint64_t parameters = align_up(work.end);
   const byte_range room{parameters + parameter_bytes(model), 0};
   if (room.bus > end) {
     return result_code::too_long;
   }
-  pack_parameters(model, parameters, w);
-  make_graph(model, w, state.cache, static_cast<std::uint32_t>(sequence_length(request)), graph_);
+  pack_parameters(model, parameters, run.weights);
+  make_graph(model, run.weights, run.state.cache, static_cast<std::uint32_t>(sequence_length(request)), graph_);
+  if (run.compression.any()) {
+    add_compression(request, run.compression, work.compression, model, run.network, graph_);
+  }
   hal::spend(hal::work::tensor, graph_.count);
   graph_.identity = {};
   graph_.system = {work.ring, work.npu_end - work.ring};
   graph_.parameters = {parameters, parameter_bytes(model)};
   graph_.tokens = {request.tokens_address, sequence_length(request) * sizeof(std::uint32_t)};
   window_ = &window;
-  commands_.open(window, state.stream, hal::objects<gen::swap_plan_entry>(request.plan_address, request.plan_entries));
+  commands_.open(window, run.state.stream,
+                 hal::objects<gen::swap_plan_entry>(request.plan_address, request.plan_entries));
   return place(request, {room.bus, end - room.bus}, policies) ? result_code::ok : result_code::window_too_small;
 }
 
@@ -44,7 +50,10 @@ void swap_runtime::plan_once(const window_limits& limits, const byte_range& room
   }
   make_plan(graph_, limits, room, staging, space_, plan_);
   hal::spend(hal::work::token, plan_.steps / planner_steps_per_token);
-  planned_for_ = {graph_, limits, room, staging};
+  planned_for_.graph = graph_;  // one by one: together they would be built on the stack first
+  planned_for_.limits = limits;
+  planned_for_.room = room;
+  planned_for_.staging = staging;
   planned_ = true;
 }
 

@@ -25,15 +25,24 @@ struct swap_policies {
   mapped_residency mapped;
 };
 
+// The run that is to go through the window, placed in memory; its network has what compression asks for.
+struct swapped_run {
+  const gen::request_record& request;
+  const work_layout& work;
+  const compression_request& compression;
+  const kernels::config& model;
+  kernels::weights& weights;
+  const kernels::anchored_ffn& network;
+  kernels::run_state& state;
+};
+
 class swap_runtime {
  public:
   // Decides about everything, which costs the CPU its time the first time only, for the policies with a plan; `window`
-  // is open and there is one. It and the policies outlive the run. Norms and biases move: `w` names their new place. On
-  // ok the NPU may be started, with memory_base() for its rings, and then start() called. Codes: ok, window_too_small,
-  // too_long (no room in the work buffer).
-  [[nodiscard]] gen::result_code plan(const gen::request_record& request, const work_layout& work,
-                                      const kernels::config& model, kernels::weights& w, kernels::run_state& state,
-                                      drivers::npu_window& window, swap_policies& policies);
+  // is open and there is one. It and the policies outlive the run. Norms and biases move: the weights name their new
+  // place. On ok the NPU may be started, with memory_base() for its rings, and then start() called. Codes: ok,
+  // window_too_small, too_long (no room in the work buffer).
+  [[nodiscard]] gen::result_code plan(const swapped_run& run, drivers::npu_window& window, swap_policies& policies);
   // The bus address that would be at device address 0 if all memory were in line with the command ring.
   std::uint64_t memory_base() const { return memory_base_; }
 

@@ -13,21 +13,14 @@ using gen::operator_label;
 using kernels::tensor;
 
 channel_rows codes_of(const tensor& t) {
-  const std::uint64_t element = t.format == gen::tensor_format::q8_group32 ? 1
+  const std::uint32_t element = t.format == gen::tensor_format::q8_group32 ? 1
                                 : t.format == gen::tensor_format::bf16     ? 2
                                                                            : 4;
   return {t.data, t.row_bytes, t.columns * element, gen::purpose::weights};
 }
 
 channel_rows scales_of(const tensor& t) {
-  return {t.scales, t.scale_row_bytes, std::uint64_t{2} * (t.columns / kernels::weight_group), gen::purpose::scales};
-}
-
-void add_matrix(const tensor& t, swap_product& p) {
-  p.rows[p.row_count++] = codes_of(t);
-  if (t.format == gen::tensor_format::q8_group32) {
-    p.rows[p.row_count++] = scales_of(t);
-  }
+  return {t.scales, t.scale_row_bytes, 2 * (t.columns / kernels::weight_group), gen::purpose::scales};
 }
 
 void add_product(operator_label name, std::uint32_t layer, std::uint32_t unit, const tensor& first,
@@ -66,6 +59,13 @@ void for_parameters(const kernels::config& model, kernels::weights& w, Work&& wo
 
 }  // namespace
 
+void add_matrix(const tensor& t, swap_product& p) {
+  p.rows[p.row_count++] = codes_of(t);
+  if (t.format == gen::tensor_format::q8_group32) {
+    p.rows[p.row_count++] = scales_of(t);
+  }
+}
+
 bool swap_graph::same_memory(const swap_graph& other) const {
   return layers == other.layers && count == other.count && always() == other.always() &&
          std::equal(products.begin(), products.begin() + count, other.products.begin());
@@ -92,7 +92,10 @@ void make_graph(const kernels::config& model, const kernels::weights& w, const k
     graph.embedding[1] = whole(scales_of(w.embedding), w.embedding.rows);
   }
   graph.cache = {cache.address, cache.bytes(model)};
-  graph.cache_layer_bytes = 2 * cache.half_layer(model);
+  graph.cached[0] = {cache.address, 2 * cache.half_layer(model)};
+  graph.cached_count = 1;
+  graph.store = {};
+  graph.ffn_state = {};
 }
 
 std::uint64_t parameter_bytes(const kernels::config& model) {

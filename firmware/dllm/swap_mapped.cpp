@@ -14,9 +14,10 @@ constexpr std::uint32_t embedding = 0;
 constexpr std::uint32_t head = 1;
 constexpr std::uint32_t first_layer = 2;
 
-// Buffers and operators: embedding, head, then per layer attention, feed-forward network, cache (a buffer only).
-constexpr std::uint32_t per_layer = 3;
-enum class part : std::uint32_t { attention, feed_forward, cache };
+// Buffers and operators: embedding, head, then per layer attention, feed-forward network, cache (a buffer only),
+// channels.
+constexpr std::uint32_t per_layer = 4;
+enum class part : std::uint32_t { attention, feed_forward, cache, channels };
 
 constexpr std::uint32_t number(std::uint32_t layer, part which) {
   return first_layer + layer * per_layer + static_cast<std::uint32_t>(which);
@@ -42,6 +43,8 @@ std::uint32_t mapped_residency::operator_of(const kernels::operator_use& use) co
       return graph_->head() == no_product ? embedding : head;
     case operator_label::ffn_gate:
       return number(use.layer, part::feed_forward);
+    case operator_label::ffn_update:
+      return number(use.layer, part::channels);
     default:
       return number(use.layer, part::attention);
   }
@@ -78,8 +81,12 @@ mapped_residency::buffer_ranges mapped_residency::ranges_of(std::uint32_t buffer
   } else if (part_of(buffer) == part::feed_forward) {
     add(layer, layer_product::gate_up);
     add(layer, layer_product::down);
+  } else if (part_of(buffer) == part::channels) {
+    add_rows(graph_->channels(layer), all);
   } else {
-    all.range[all.count++] = {graph_->cache.bus + layer * graph_->cache_layer_bytes, graph_->cache_layer_bytes};
+    for (std::uint32_t c = 0; c < graph_->cached_count; ++c) {
+      all.range[all.count++] = graph_->cached[c].of(layer);
+    }
   }
   std::sort(all.range.begin(), all.range.begin() + all.count,
             [](const byte_range& a, const byte_range& b) { return a.bus < b.bus; });
@@ -103,11 +110,10 @@ bool mapped_residency::open(const swap_graph& graph, swap_window& window, mapped
   limits_ = window.limits();
   limits_.entries = std::min(limits_.entries, page_runs::most);
   keep_ = keep;
-  cache_written_ = false;
   inside_ = false;
   time_ = 0;
   operator_index_ = 0;
-  std::array<byte_range, 4> always = {graph.system, graph.parameters, graph.tokens, graph.rope};
+  std::array<byte_range, 5> always = {graph.system, graph.parameters, graph.tokens, graph.rope, graph.ffn_state};
   std::sort(always.begin(), always.end(), [](const byte_range& a, const byte_range& b) { return a.bus < b.bus; });
   space_->always.start(limits_.page_bytes, 0);
   for (const byte_range& r : always) {
@@ -121,6 +127,9 @@ bool mapped_residency::open(const swap_graph& graph, swap_window& window, mapped
   for (std::uint32_t layer = 0; layer < graph.layers; ++layer) {
     check(number(layer, part::attention), refusal);
     check(number(layer, part::feed_forward), refusal);
+    if (graph.channels(layer) != no_product) {
+      check(number(layer, part::channels), refusal);
+    }
   }
   return refusal.name == operator_label::none;
 }
@@ -150,6 +159,7 @@ void mapped_residency::check(std::uint32_t op, swap_refusal& refusal) {
   refusal.name = op == embedding                     ? operator_label::embedding
                  : op == head                        ? operator_label::head
                  : part_of(op) == part::feed_forward ? operator_label::ffn_gate
+                 : part_of(op) == part::channels     ? operator_label::ffn_update
                                                      : operator_label::query_projection;
 }
 
@@ -174,14 +184,26 @@ void mapped_residency::restart() {
   }
 }
 
-void mapped_residency::begin(const kernels::forward_outline&) {
+void mapped_residency::begin(const kernels::forward_outline& outline) {
+  window_->begin_forward(outline.anchored);
   window_->flush(device(graph_->tokens.bus), graph_->tokens.bytes);
-  for (std::uint32_t s = 0; cache_written_ && s < space_->slot_count; ++s) {
-    if (space_->slots[s].buffer >= first_layer && part_of(space_->slots[s].buffer) == part::cache) {
-      window_->flush(space_->slots[s].run.device, space_->slots[s].run.bytes);
+  for (const byte_range& memory : window_->unflushed()) {
+    for (std::uint32_t i = 0; i < space_->always.count(); ++i) {
+      flush_part(space_->always[i], memory);
+    }
+    for (std::uint32_t s = 0; s < space_->slot_count; ++s) {
+      flush_part(space_->slots[s].run, memory);
     }
   }
-  cache_written_ = false;
+  window_->forget_written();
+}
+
+void mapped_residency::flush_part(const page_run& run, const byte_range& memory) {
+  const std::uint64_t first = std::max(run.bus, memory.bus);
+  const std::uint64_t end = std::min(run.bus + run.bytes, memory.end());
+  if (first < end) {
+    window_->flush(run.device + (first - run.bus), end - first);
+  }
 }
 
 std::uint32_t mapped_residency::enter(const kernels::operator_use& use) {
@@ -197,7 +219,7 @@ std::uint32_t mapped_residency::enter(const kernels::operator_use& use) {
 }
 
 void mapped_residency::end() {
-  window_->end_record();
+  window_->end_forward();
 }
 
 void mapped_residency::leave() {

@@ -1,8 +1,9 @@
 // Policies naive and lru: an operator's buffers are mapped when it comes.
 //
-// Buffers: the embedding, the head, and per layer the attention's weights, the feed-forward network's weights and the
-// cache. The attention of a layer (projections, scores, output) is one operator, the feed-forward network the other.
-// What every operator needs is mapped once, at device address 0 on.
+// Buffers: the embedding, the head, and per layer the attention's weights, the feed-forward network's weights, the
+// cache (a compressed one with it) and the channels of an anchored network. The attention of a layer (projections,
+// scores, output) is one operator, the feed-forward network, from its weights or from its channels, the other. What
+// every operator needs is mapped once, at device address 0 on.
 //
 // naive: when another operator comes, the NPU is drained, everything of the last one is unmapped, then the new one's
 // buffers are mapped. lru: buffers stay until pages or an entry are needed; then the least recently used one goes, and
@@ -30,7 +31,7 @@ struct swap_refusal {
 
 // What the policy knows about the window; kept apart because it is large.
 struct mapped_space {
-  static constexpr std::uint32_t most_buffers = 3 * kernels::most_layers + 2;
+  static constexpr std::uint32_t most_buffers = 4 * kernels::most_layers + 2;
 
   // A page run of a mapped buffer; slots are ordered by device address.
   struct slot {
@@ -62,7 +63,7 @@ class mapped_residency final : public kernels::residency {
   void begin(const kernels::forward_outline& outline) override;
   std::uint32_t enter(const kernels::operator_use& use) override;
   void end() override;
-  void cache_written() override { cache_written_ = true; }
+  void written(std::uint64_t bus, std::uint64_t bytes) override { window_->written({bus, bytes}); }
 
  private:
   static constexpr std::uint32_t most_ranges = 3 * swap_product::most_rows;
@@ -83,6 +84,7 @@ class mapped_residency final : public kernels::residency {
   buffer_ranges ranges_of(std::uint32_t buffer) const;
   void check(std::uint32_t op, swap_refusal& refusal);
   void add_rows(std::uint32_t product, buffer_ranges& ranges) const;
+  void flush_part(const page_run& run, const byte_range& memory);
   void leave();
   void map_operator(std::uint32_t op);
   bool mapped(std::uint32_t buffer) const;
@@ -99,9 +101,8 @@ class mapped_residency final : public kernels::residency {
   mapped_space* space_ = nullptr;
   window_limits limits_;
   bool keep_ = false;
-  bool cache_written_ = false;  // since the last forward
-  bool inside_ = false;         // of an operator
-  std::uint32_t current_ = 0;   // that one
+  bool inside_ = false;        // of an operator
+  std::uint32_t current_ = 0;  // that one
   std::uint64_t time_ = 0;
   std::uint32_t operator_index_ = 0;
 };

@@ -14,6 +14,8 @@ constexpr std::uint64_t border = 64;
 // What a part costs beside its bytes, in bytes: descriptors, and the engine's wait between one copy and the next.
 constexpr std::uint64_t part_price = 8192;
 constexpr std::uint32_t all = 1024;  // of a share
+// Numbers of uses that are told apart: full-block forwards, those that denoise, and both.
+constexpr std::uint32_t most_ranks = 3;
 
 // How the staged products are chosen from those that may be.
 enum class choice : std::uint8_t { spread, last };
@@ -37,21 +39,23 @@ class planner {
   struct areas {
     std::uint64_t half_limit = 0;  // parts are cut to it
     std::uint64_t half = 0;        // whole pages
-    std::uint64_t down = 0;        // whole pages
+    std::uint64_t whole = 0;       // whole pages
   };
 
   void measure_products();
   void mark_memory();
   const plan_workspace::sizes& size(std::uint32_t product) const { return space_.product[product]; }
   // Parts for halves of at most half_limit; what cannot be cut that small is pinned. Everything else is staged.
-  areas cut(std::uint64_t half_limit, bool stage_downs);
+  areas cut(std::uint64_t half_limit, bool stage_downs, bool stage_channels);
   bool may_be_staged(std::uint32_t product) const { return trial_[product].part_channels != 0; }
-  void select(choice how, std::uint32_t share);
+  void select(choice how, std::uint32_t level);
+  void select_ranked(choice how, std::uint32_t rank, std::uint32_t share);
   void stage(std::uint32_t product, bool staged);
-  std::uint32_t& staged_like(std::uint32_t product) { return graph_.products[product].is_down() ? downs_ : halves_; }
+  std::uint32_t& staged_like(std::uint32_t product) { return graph_.products[product].is_whole() ? wholes_ : halves_; }
   std::uint64_t staging_bytes(const areas& a) const {
-    return (halves_ != 0 ? 2 * a.half : 0) + (downs_ != 0 ? a.down : 0);
+    return (halves_ != 0 ? 2 * a.half : 0) + (wholes_ != 0 ? a.whole : 0);
   }
+  void try_halves(std::uint64_t largest, bool stage_downs, bool stage_channels);
   bool fits(const areas& a);
   void refuse(const areas& a);
   void refuse_everything();
@@ -66,7 +70,8 @@ class planner {
   std::array<product_place, most_products>& trial_;
   swap_plan& plan_;
   std::uint32_t halves_ = 0;  // staged products of the trial
-  std::uint32_t downs_ = 0;
+  std::uint32_t wholes_ = 0;
+  std::uint32_t ranks_ = 1;
   // Of the trial last laid out.
   std::uint64_t bytes_ = 0;
   window_shortage shortage_ = window_shortage::none;
@@ -74,6 +79,14 @@ class planner {
 };
 
 void planner::measure_products() {
+  std::array<std::uint32_t, most_ranks> uses{};
+  ranks_ = 0;
+  for (std::uint32_t i = 0; i < graph_.count; ++i) {
+    const auto end = uses.begin() + ranks_;
+    if (ranks_ < most_ranks && std::find(uses.begin(), end, graph_.products[i].uses) == end) {
+      uses[ranks_++] = graph_.products[i].uses;
+    }
+  }
   for (std::uint32_t i = 0; i < graph_.count; ++i) {
     const swap_product& p = graph_.products[i];
     plan_workspace::sizes& s = space_.product[i];
@@ -84,6 +97,8 @@ void planner::measure_products() {
       const std::uint64_t end = page_floor(rows.end(), limits_.page_bytes);
       s.own_pages += end > first ? end - first : 0;
     }
+    s.rank = static_cast<std::uint32_t>(
+        std::count_if(uses.begin(), uses.begin() + ranks_, [&](std::uint32_t other) { return other < p.uses; }));
   }
 }
 
@@ -91,11 +106,9 @@ void planner::mark_memory() {
   space_.count = 0;
   const auto add = [&](const byte_range& memory, std::uint32_t product) {
     plan_workspace::mark& m = space_.marks[space_.count++];
-    m = {.memory = memory, .product = product};
-    if (memory.bytes != 0) {
-      m.first = page_floor(memory.bus, limits_.page_bytes);
-      m.end = page_ceil(memory.end(), limits_.page_bytes);
-    }
+    m = {.product = product};
+    m.first = page_floor(memory.bus, limits_.page_bytes);
+    m.end = memory.bytes != 0 ? page_ceil(memory.end(), limits_.page_bytes) : m.first;
   };
   for (const byte_range& pinned : graph_.always()) {
     add(pinned, no_product);
@@ -108,7 +121,7 @@ void planner::mark_memory() {
     }
   }
   std::sort(space_.marks.begin(), space_.marks.begin() + space_.count,
-            [](const plan_workspace::mark& a, const plan_workspace::mark& b) { return a.memory.bus < b.memory.bus; });
+            [](const plan_workspace::mark& a, const plan_workspace::mark& b) { return a.first < b.first; });
 }
 
 void planner::stage(std::uint32_t product, bool staged) {
@@ -118,20 +131,20 @@ void planner::stage(std::uint32_t product, bool staged) {
   trial_[product].staged = staged;
 }
 
-planner::areas planner::cut(std::uint64_t half_limit, bool stage_downs) {
+planner::areas planner::cut(std::uint64_t half_limit, bool stage_downs, bool stage_channels) {
   areas a{.half_limit = half_limit};
   std::uint64_t half = 0;
-  halves_ = downs_ = 0;
+  halves_ = wholes_ = 0;
   plan_.steps += graph_.count;
   for (std::uint32_t i = 0; i < graph_.count; ++i) {
     const swap_product& p = graph_.products[i];
     product_place& place = trial_[i];
     place = {};
-    if (p.is_down()) {
-      if (stage_downs) {
+    if (p.is_whole()) {
+      if (p.name == gen::operator_label::ffn_down ? stage_downs : stage_channels) {
         place.part_channels = p.channels;
         stage(i, true);
-        a.down = std::max(a.down, page_ceil(size(i).whole, limits_.page_bytes));
+        a.whole = std::max(a.whole, page_ceil(size(i).whole, limits_.page_bytes));
       }
       continue;
     }
@@ -156,16 +169,24 @@ planner::areas planner::cut(std::uint64_t half_limit, bool stage_downs) {
   return a;
 }
 
-void planner::select(choice how, std::uint32_t share) {
+// A level is a share of every rank: of rank 0 up to `all`, then all of it and a share of rank 1, and so on.
+void planner::select(choice how, std::uint32_t level) {
+  plan_.steps += graph_.count;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank, level -= std::min(level, all)) {
+    select_ranked(how, rank, std::min(level, all));
+  }
+}
+
+void planner::select_ranked(choice how, std::uint32_t rank, std::uint32_t share) {
+  const auto counts = [&](std::uint32_t i) { return may_be_staged(i) && size(i).rank == rank; };
   std::uint64_t credit = 0;
   std::uint64_t total = 0;
-  plan_.steps += graph_.count;
   for (std::uint32_t i = 0; i < graph_.count; ++i) {
-    total += may_be_staged(i) ? size(i).whole : 0;
+    total += counts(i) ? size(i).whole : 0;
   }
   std::uint64_t left = total;
   for (std::uint32_t i = 0; i < graph_.count; ++i) {
-    if (!may_be_staged(i)) {
+    if (!counts(i)) {
       continue;
     }
     const std::uint64_t bytes = size(i).whole;
@@ -238,7 +259,7 @@ void planner::refuse(const areas& a) {
   for (std::uint32_t i = 0; i < graph_.count; ++i) {
     const swap_product& p = graph_.products[i];
     const std::uint64_t part = size(i).smallest_part;
-    if (!p.is_down() && may_be_staged(i) && part > largest && part <= a.half) {
+    if (!p.is_whole() && may_be_staged(i) && part > largest && part <= a.half) {
       largest = part;
       plan_.name = p.name;
       plan_.layer = p.layer;
@@ -269,7 +290,7 @@ void planner::refuse_everything() {
 
 // Stages as little as fits: first by share, then one product after another is pinned where it still fits.
 void planner::improve(choice how, const areas& a) {
-  std::uint32_t fits_at = all;
+  std::uint32_t fits_at = ranks_ * all;
   for (std::uint32_t too_small = 0; fits_at - too_small > 1;) {
     const std::uint32_t middle = (fits_at + too_small) / 2;
     select(how, middle);
@@ -285,26 +306,29 @@ void planner::improve(choice how, const areas& a) {
   for (std::uint32_t i = 0; i < graph_.count; ++i) {
     largest = std::max(largest, size(i).whole);
   }
-  // Large ones first. A pinned product may close the gap between two runs, so that there is an entry for another one.
-  std::uint64_t least = largest / 2;
-  for (bool again = true; again;) {
-    again = least != 0;
-    plan_.steps += graph_.count;
-    for (std::uint32_t i = 0; i < graph_.count; ++i) {
-      // Pages that are a product's alone come on top, unless its area goes with it.
-      const bool too_large = staged_like(i) > 1 && bytes + size(i).own_pages > limits_.bytes;
-      if (trial_[i].staged && size(i).whole >= least && !too_large) {
-        stage(i, false);
-        if (fits(a)) {
-          bytes = bytes_;
-          again = true;
-        } else {
-          stage(i, true);
+  // Those that more forwards read first, of these large ones first. A pinned product may close the gap between two
+  // runs, so that there is an entry for another one.
+  for (std::uint32_t rank = ranks_; rank-- > 0;) {
+    std::uint64_t least = largest / 2;
+    for (bool again = true; again;) {
+      again = least != 0;
+      plan_.steps += graph_.count;
+      for (std::uint32_t i = 0; i < graph_.count; ++i) {
+        // Pages that are a product's alone come on top, unless its area goes with it.
+        const bool too_large = staged_like(i) > 1 && bytes + size(i).own_pages > limits_.bytes;
+        if (trial_[i].staged && size(i).rank >= rank && size(i).whole >= least && !too_large) {
+          stage(i, false);
+          if (fits(a)) {
+            bytes = bytes_;
+            again = true;
+          } else {
+            stage(i, true);
+          }
         }
       }
+      least = 0;
+      hal::feed_watchdog();
     }
-    least = 0;
-    hal::feed_watchdog();
   }
   keep(a);
 }
@@ -312,21 +336,23 @@ void planner::improve(choice how, const areas& a) {
 // The trial fits.
 void planner::keep(const areas& a) {
   std::uint64_t bytes = 0;
-  std::uint64_t parts = 0;
+  std::uint64_t price = 0;
   for (std::uint32_t i = 0; i < graph_.count; ++i) {
     if (trial_[i].staged) {
+      const swap_product& p = graph_.products[i];
+      const std::uint64_t parts = (p.channels + trial_[i].part_channels - 1) / trial_[i].part_channels;
       bytes += size(i).whole;
-      parts += (graph_.products[i].channels + trial_[i].part_channels - 1) / trial_[i].part_channels;
+      price += (size(i).whole + parts * part_price) * p.uses;
     }
   }
-  if (bytes + parts * part_price >= best_price_) {
+  if (price >= best_price_) {
     return;
   }
-  best_price_ = bytes + parts * part_price;
+  best_price_ = price;
   plan_.fits = true;
   plan_.places = trial_;
   plan_.half_bytes = halves_ != 0 ? a.half : 0;
-  plan_.down_bytes = downs_ != 0 ? a.down : 0;
+  plan_.whole_bytes = wholes_ != 0 ? a.whole : 0;
   plan_.staged_bytes = bytes;
   plan_.runs.start(limits_.page_bytes, 0);
   plan_.steps += space_.count;
@@ -335,7 +361,7 @@ void planner::keep(const areas& a) {
     if (mark.product == plan_workspace::staging_area) {
       plan_.runs.add({staging_bus_, staging_bytes(a)});
     } else if (mark.product == no_product || !trial_[mark.product].staged) {
-      plan_.runs.add(mark.memory);
+      plan_.runs.add({mark.first, mark.end - mark.first});
     }
   }
 }
@@ -358,28 +384,38 @@ void planner::run(bool staging) {
   for (std::uint32_t i = 0; i < graph_.count; ++i) {
     largest = std::max(largest, size(i).whole);
   }
-  for (const bool stage_downs : {false, true}) {
-    for (std::uint64_t limit = largest; limit != 0;) {
-      const areas a = cut(limit, stage_downs);
-      if (fits(a)) {
-        improve(choice::spread, a);
-        improve(choice::last, a);
-      } else if (!plan_.fits) {
-        refuse(a);
+  const bool anchored = graph_.channels(0) != no_product;
+  for (const bool stage_channels : {false, true}) {
+    for (const bool stage_downs : {false, true}) {
+      if (anchored || !stage_channels) {
+        try_halves(largest, stage_downs, stage_channels);
       }
-      hal::feed_watchdog();
-      // Next: half as large, but no smallest part is stepped over, since what it decides is who must be pinned.
-      std::uint64_t next = limit / 2;
-      bool smaller_parts = false;
-      for (std::uint32_t i = 0; i < graph_.count; ++i) {
-        const std::uint64_t part = size(i).smallest_part;
-        if (!graph_.products[i].is_down() && part < limit) {
-          next = std::max(next, part);
-          smaller_parts = true;
-        }
-      }
-      limit = smaller_parts ? next : 0;
     }
+  }
+}
+
+// Halves from so many bytes down.
+void planner::try_halves(std::uint64_t largest, bool stage_downs, bool stage_channels) {
+  for (std::uint64_t limit = largest; limit != 0;) {
+    const areas a = cut(limit, stage_downs, stage_channels);
+    if (fits(a)) {
+      improve(choice::spread, a);
+      improve(choice::last, a);
+    } else if (!plan_.fits) {
+      refuse(a);
+    }
+    hal::feed_watchdog();
+    // Next: half as large, but no smallest part is stepped over, since what it decides is who must be pinned.
+    std::uint64_t next = limit / 2;
+    bool smaller_parts = false;
+    for (std::uint32_t i = 0; i < graph_.count; ++i) {
+      const std::uint64_t part = size(i).smallest_part;
+      if (!graph_.products[i].is_whole() && part < limit) {
+        next = std::max(next, part);
+        smaller_parts = true;
+      }
+    }
+    limit = smaller_parts ? next : 0;
   }
 }
 

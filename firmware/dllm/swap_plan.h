@@ -2,15 +2,17 @@
 //
 // Pinned for the whole run: what every operator needs, the cache (read most often), the embedding (any of its rows may
 // be asked for), and as many weights as fit. The others stream: products are copied, whole or in parts of their output
-// channels, into one of two halves in turn while the NPU computes with the other; ffn_down, which the parts of its
-// layer need whole, has an area of its own. All of it sits without holes from device address 0 on.
+// channels, into one of two halves in turn while the NPU computes with the other. What is needed whole, ffn_down by the
+// parts of its layer, channels by gathers of any of their rows, has an area of its own, which the two share: no forward
+// reads both. All of it sits without holes from device address 0 on.
 //
-// The plan with the fewest bytes to stage in a forward is taken, at a fixed price per part. A weight is used once per
-// tile of rows, so none is worth more than another by the byte; staged products are spread over the forward where map
-// entries allow it, because their copying hides behind the work of the pinned ones in between.
+// The plan with the fewest bytes to stage in the forwards of a run is taken, at a fixed price per part. A weight is
+// used once per tile of rows, so that, but for how many forwards read it (swap_product.uses), none is worth more than
+// another by the byte: those that fewer forwards read are staged first. Staged products are spread over the forward
+// where map entries allow it, because their copying hides behind the work of the pinned ones in between.
 //
 // The rules "tensor lifetimes, compact addresses, hot buffers pinned, double buffer" are SOMR's (arXiv 2606.13740);
-// parts of products, the area for down and the choice by bytes are this implementation's.
+// parts of products, the area for what is needed whole and the choice by bytes are this implementation's.
 #pragma once
 
 #include <array>
@@ -39,16 +41,17 @@ struct swap_plan {
   std::uint64_t need = 0;
 
   std::array<product_place, most_products> places{};
-  page_runs runs;                  // the pinned pages and the staging area
-  std::uint64_t half_bytes = 0;    // whole pages; 0: no product is staged in halves
-  std::uint64_t down_bytes = 0;    // whole pages; 0: no ffn_down is staged
-  std::uint64_t staged_bytes = 0;  // by a forward of one tile
-  std::uint64_t staging_bus = 0;   // low half; then the high half, then the area of ffn_down
+  page_runs runs;                 // the pinned pages and the staging area
+  std::uint64_t half_bytes = 0;   // whole pages; 0: no product is staged in halves
+  std::uint64_t whole_bytes = 0;  // whole pages; 0: nothing is staged that is needed whole
+  std::uint64_t staged_bytes =
+      0;  // of all staged products, which is what a forward of one tile stages of those it reads
+  std::uint64_t staging_bus = 0;  // low half; then the high half, then the area of what is needed whole
 
   std::uint64_t steps = 0;  // of the planner: products or pieces of memory looked at
 
   std::uint64_t half_device(std::uint32_t half) const { return runs.device(staging_bus) + half * half_bytes; }
-  std::uint64_t down_device() const { return half_device(2); }
+  std::uint64_t whole_device() const { return half_device(2); }
 };
 
 // How many channels the part from `first` on has.
@@ -64,35 +67,36 @@ part_layout lay_out(const swap_product& product, std::uint32_t first, std::uint3
 // At least what the layout of any part of so many channels takes.
 std::uint64_t part_bytes(const swap_product& product, std::uint32_t channels);
 
-// Main memory by bus address, and whose it is; the planner's own space.
+// Pages of main memory by bus address, and whose they are; the planner's own space.
 struct plan_workspace {
   struct mark {
-    byte_range memory;
-    std::uint64_t first = 0;  // its pages
+    std::uint64_t first = 0;
     std::uint64_t end = 0;
     std::uint32_t product = 0;  // no_product: pinned in every plan; staging_area: as large as the plan has it
   };
-  static constexpr std::uint32_t most_marks = most_products * swap_product::most_rows + 8;
+  static constexpr std::uint32_t most_marks = most_products * swap_product::most_rows + 10;
   static constexpr std::uint32_t staging_area = no_product + 1;
 
   std::array<mark, most_marks> marks{};
   std::uint32_t count = 0;
-  // Bytes of a product; own_pages: of whole pages inside of its matrices.
+  // Bytes of a product; own_pages: of whole pages inside of its matrices. rank: how many numbers of uses are smaller.
   struct sizes {
     std::uint64_t whole = 0;
     std::uint64_t smallest_part = 0;
     std::uint64_t own_pages = 0;
+    std::uint32_t rank = 0;
   };
   std::array<sizes, most_products> product{};
   std::array<product_place, most_products> trial{};
 };
 
 // Takes up to some milliseconds and feeds the watch-dog meanwhile; plan.steps tells how much work it was.
-// `room`: main memory that is free for the halves and the area of ffn_down. staging false: everything is to be pinned.
+// `room`: main memory that is free for the halves and the area of what is needed whole. staging false: everything is to
+// be pinned.
 //
 // Refused (fits is false) exactly when neither of these fits window, entries and room: everything pinned; and, for some
 // size S of a half, every product pinned whose smallest part is larger than S, the downs all pinned or all staged,
-// every other product staged.
+// likewise the channels, every other product staged.
 void make_plan(const swap_graph& graph, const window_limits& limits, const byte_range& room, bool staging,
                plan_workspace& space, swap_plan& plan);
 

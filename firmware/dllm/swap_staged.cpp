@@ -21,8 +21,8 @@ dram_object object_of(stage_area area) {
       return dram_object::staged_low;
     case stage_area::high:
       return dram_object::staged_high;
-    case stage_area::down:
-      return dram_object::staged_down;
+    case stage_area::whole:
+      return dram_object::staged_whole;
   }
   return dram_object::nothing;
 }
@@ -33,7 +33,6 @@ void staged_residency::open(const swap_graph& graph, const swap_plan& plan, swap
   graph_ = &graph;
   plan_ = &plan;
   window_ = &window;
-  cache_written_ = false;
   last_use_ = {};
   operator_index_ = 0;
 }
@@ -55,11 +54,12 @@ void staged_residency::restart() {
 }
 
 void staged_residency::begin(const kernels::forward_outline& outline) {
+  window_->begin_forward(outline.anchored);
   window_->flush(plan_->runs.device(graph_->tokens.bus), graph_->tokens.bytes);
-  if (cache_written_) {
-    window_->flush(plan_->runs.device(graph_->cache.bus), graph_->cache.bytes);
-    cache_written_ = false;
+  for (const byte_range& memory : window_->unflushed()) {
+    window_->flush(plan_->runs.device(memory.bus), memory.bytes);
   }
+  window_->forget_written();
   sequence_.begin(outline);
 }
 
@@ -73,6 +73,8 @@ std::uint32_t staged_residency::product_of(const kernels::operator_use& use) con
       return swap_graph::index(use.layer, layer_product::output);
     case operator_label::ffn_gate:
       return swap_graph::index(use.layer, layer_product::gate_up);
+    case operator_label::ffn_update:
+      return graph_->channels(use.layer);
     case operator_label::head:
       return graph_->head();
     default:
@@ -99,11 +101,11 @@ std::uint32_t staged_residency::enter(const kernels::operator_use& use) {
 void staged_residency::end() {
   sequence_.end();
   window_->stream().flush();
-  window_->end_record();
+  window_->end_forward();
 }
 
 std::uint64_t staged_residency::area_device(stage_area area) const {
-  return area == stage_area::down ? plan_->down_device() : plan_->half_device(area == stage_area::low ? 0 : 1);
+  return area == stage_area::whole ? plan_->whole_device() : plan_->half_device(area == stage_area::low ? 0 : 1);
 }
 
 void staged_residency::copy(const staged_part& part, stage_area area) {
@@ -145,11 +147,13 @@ void staged_residency::record_use(const kernels::operator_use& use) {
   }
   if (place.staged) {
     const staged_part part = part_from(product, part_of(use) * place.part_channels);
-    record_part(part, sequence_.held(stage_area::low) == part ? stage_area::low : stage_area::high);
+    record_part(part, graph_->products[product].is_whole()      ? stage_area::whole
+                      : sequence_.held(stage_area::low) == part ? stage_area::low
+                                                                : stage_area::high);
   }
   const std::uint32_t down = swap_graph::index(use.layer, layer_product::down);
   if (use.name == operator_label::ffn_gate && !goes_on && plan_->places[down].staged) {
-    record_part(part_from(down, 0), stage_area::down);
+    record_part(part_from(down, 0), stage_area::whole);
   }
 }
 
@@ -166,7 +170,7 @@ void staged_residency::record_part(const staged_part& part, stage_area area) {
     entry.operator_name = static_cast<std::uint16_t>(product.name);
     entry.layer = static_cast<std::uint16_t>(product.layer);
     entry.how = gen::residence::staged;
-    entry.half = area == stage_area::high ? 1 : 0;  // ffn_down has its own area
+    entry.half = area == stage_area::high ? 1 : 0;  // what is needed whole has its own area
     window_->record(entry);
   }
 }

@@ -20,7 +20,7 @@ class staged_residency final : public kernels::residency, private staging_sequen
   void begin(const kernels::forward_outline& outline) override;
   std::uint32_t enter(const kernels::operator_use& use) override;
   void end() override;
-  void cache_written() override { cache_written_ = true; }
+  void written(std::uint64_t bus, std::uint64_t bytes) override { window_->written({bus, bytes}); }
 
  private:
   void copy(const staged_part& part, stage_area area) override;
@@ -32,7 +32,6 @@ class staged_residency final : public kernels::residency, private staging_sequen
   const swap_graph* graph_ = nullptr;
   const swap_plan* plan_ = nullptr;
   swap_window* window_ = nullptr;
-  bool cache_written_ = false;  // since the last forward
   staging_sequence sequence_;
   kernels::operator_use last_use_;    // for the record
   std::uint32_t operator_index_ = 0;  // of the forward, for the record

@@ -23,7 +23,8 @@ void part_cursor::start(const swap_graph& graph, const swap_plan& plan, const ke
 }
 
 std::uint32_t part_cursor::tiles() const {
-  const bool selected = phase_ == phase::head || (phase_ == phase::rest && layer_ + 1 == graph_->layers);
+  const bool selected =
+      phase_ == phase::head || (phase_ == phase::rest && layer_ + 1 == graph_->layers && !outline_.anchored);
   return selected ? outline_.selected_tiles : outline_.tiles;
 }
 
@@ -45,7 +46,7 @@ std::uint32_t part_cursor::product() const {
 }
 
 void part_cursor::next_product() {
-  constexpr std::uint32_t rest_products = 3;
+  const std::uint32_t rest_products = outline_.anchored ? 2 : 3;
   first_ = 0;
   if (phase_ == phase::rest && ++which_ < rest_products) {
     return;
@@ -95,7 +96,7 @@ void staging_sequence::start(const swap_graph& graph, const swap_plan& plan, cop
   current_ = {};
   ahead_count_ = 0;
   waiting_ = {};
-  down_in_use_ = false;
+  whole_in_use_ = false;
 }
 
 void staging_sequence::bring(const staged_part& part, stage_area area) {
@@ -134,20 +135,21 @@ void staging_sequence::begin(const kernels::forward_outline& outline) {
   ahead_count_ = 0;
   waiting_ = {};
   look_ahead();
-  const std::uint32_t down = first_down();
-  if (down != no_product) {
-    bring(part_from(down, 0), stage_area::down);
-  }
+  anchored_ = outline.anchored;
+  bring_whole(0);
 }
 
 std::uint32_t staging_sequence::enter(std::uint32_t product, std::uint32_t first) {
   const swap_product& p = graph_->products[product];
-  if (down_in_use_ && (product == graph_->head() || p.layer != down_layer_)) {
-    leave_down();
+  if (whole_in_use_ && (product == graph_->head() || p.layer != whole_layer_)) {
+    leave_whole();
+  }
+  if (product == of(p.layer, layer_product::key_value) && !whole_in_use_) {
+    bring_whole(p.layer);
   }
   std::uint32_t channels = residency::unlimited;
   const product_place& place = plan_->places[product];
-  if (!place.staged) {
+  if (!place.staged || p.is_whole()) {
     leave();
   } else {
     const std::uint32_t part_first = first / place.part_channels * place.part_channels;
@@ -156,8 +158,10 @@ std::uint32_t staging_sequence::enter(std::uint32_t product, std::uint32_t first
     }
     channels = part_length(p, place, part_first) - (first - part_first);
   }
-  const bool needs_down = product == of(p.layer, layer_product::gate_up);
-  return needs_down && !reach_down(p.layer) ? 0 : channels;
+  if (p.is_whole() || product == of(p.layer, layer_product::gate_up)) {
+    reach_whole(p.layer);
+  }
+  return channels;
 }
 
 bool staging_sequence::reach(const staged_part& part) {
@@ -182,42 +186,47 @@ void staging_sequence::leave() {
 
 void staging_sequence::end() {
   leave();
-  if (down_in_use_) {
-    leave_down();
+  if (whole_in_use_) {
+    leave_whole();
   }
 }
 
-bool staging_sequence::reach_down(std::uint32_t layer) {
-  const std::uint32_t down = of(layer, layer_product::down);
-  if (!plan_->places[down].staged) {
-    return true;
-  }
-  down_in_use_ = true;
-  down_layer_ = layer;
-  return held(stage_area::down) == part_from(down, 0);
+// What the forward needs whole of a layer.
+std::uint32_t staging_sequence::whole_of(std::uint32_t layer) const {
+  return anchored_ ? graph_->channels(layer) : of(layer, layer_product::down);
 }
 
-void staging_sequence::leave_down() {
-  down_in_use_ = false;
-  bring(part_from(down_behind(down_layer_), 0), stage_area::down);
-}
-
-std::uint32_t staging_sequence::first_down() const {
-  for (std::uint32_t layer = 0; layer < graph_->layers; ++layer) {
-    if (plan_->places[of(layer, layer_product::down)].staged) {
-      return of(layer, layer_product::down);
+// The same, but the first that is staged of this layer and later ones, else of all; no_product when none is.
+std::uint32_t staging_sequence::whole_from(std::uint32_t layer) const {
+  for (std::uint32_t seen = 0; seen < graph_->layers; ++seen) {
+    const std::uint32_t product = whole_of((layer + seen) % graph_->layers);
+    if (product != no_product && plan_->places[product].staged) {
+      return product;
     }
   }
   return no_product;
 }
 
-std::uint32_t staging_sequence::down_behind(std::uint32_t layer) const {
-  while (++layer < graph_->layers) {
-    if (plan_->places[of(layer, layer_product::down)].staged) {
-      return of(layer, layer_product::down);
-    }
+void staging_sequence::reach_whole(std::uint32_t layer) {
+  const std::uint32_t product = whole_of(layer);
+  if (product != no_product && plan_->places[product].staged) {
+    bring(part_from(product, 0), stage_area::whole);
+    whole_in_use_ = true;
+    whole_layer_ = layer;
   }
-  return first_down();
+}
+
+void staging_sequence::leave_whole() {
+  whole_in_use_ = false;
+  bring_whole(whole_layer_ + 1);
+}
+
+// The next to be read from the layer on takes the area, which nobody reads any more.
+void staging_sequence::bring_whole(std::uint32_t layer) {
+  const std::uint32_t product = whole_from(layer);
+  if (product != no_product) {
+    bring(part_from(product, 0), stage_area::whole);
+  }
 }
 
 }  // namespace dvp::dllm

@@ -3,8 +3,9 @@
 //
 // The parts a forward reads come one after another, and each is copied as soon as a half is free: when the last
 // descriptor that reads a part is issued, the part after the next one takes its place. At the end of a forward that is
-// the beginning of the next one, taken to be alike. A part that is still in a half is not copied again. ffn_down has
-// one area: it is copied for the next layer when its layer is done with.
+// the beginning of the next one, taken to be alike. A part that is still in a half is not copied again. What is needed
+// whole has one area: in forwards from an anchor the channels, in the others ffn_down. It is copied for the next layer
+// when its layer is done with; a layer of which nothing is asked is passed over.
 #pragma once
 
 #include <array>
@@ -30,7 +31,7 @@ constexpr staged_part part_from(std::uint32_t product, std::uint32_t first) {
 }
 
 // Where a copy goes.
-enum class stage_area : std::uint8_t { low, high, down };
+enum class stage_area : std::uint8_t { low, high, whole };
 
 // Walks over the parts that one forward reads through the halves, in order, again and again.
 class part_cursor {
@@ -97,10 +98,11 @@ class staging_sequence {
   void look_ahead();
   bool in_use(stage_area area) const;
   bool reach(const staged_part& part);
-  bool reach_down(std::uint32_t layer);
-  void leave_down();
-  std::uint32_t down_behind(std::uint32_t layer) const;
-  std::uint32_t first_down() const;
+  std::uint32_t whole_of(std::uint32_t layer) const;
+  std::uint32_t whole_from(std::uint32_t layer) const;
+  void reach_whole(std::uint32_t layer);
+  void leave_whole();
+  void bring_whole(std::uint32_t layer);
 
   const swap_graph* graph_ = nullptr;
   const swap_plan* plan_ = nullptr;
@@ -110,9 +112,10 @@ class staging_sequence {
   expected current_;                        // nothing: none is being read
   std::array<expected, most_ahead> ahead_;  // what is read next, in its place already
   std::uint32_t ahead_count_ = 0;
-  staged_part waiting_;  // what is read after that, until a half is free
-  std::uint32_t down_layer_ = 0;
-  bool down_in_use_ = false;
+  staged_part waiting_;    // what is read after that, until a half is free
+  bool anchored_ = false;  // the forward
+  std::uint32_t whole_layer_ = 0;
+  bool whole_in_use_ = false;
 };
 
 }  // namespace dvp::dllm

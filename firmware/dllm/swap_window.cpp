@@ -1,5 +1,7 @@
 #include "firmware/dllm/swap_window.h"
 
+#include <algorithm>
+
 #include "firmware/hal/hal.h"
 
 namespace dvp::dllm {
@@ -15,6 +17,8 @@ void swap_window::open(drivers::npu_window& window, kernels::command_stream& str
   plan_ = plan;
   recorded_ = 0;
   recording_ = true;
+  recorded_kinds_ = {};
+  unflushed_count_ = 0;
 }
 
 window_limits swap_window::limits() const {
@@ -57,6 +61,18 @@ void swap_window::flush(std::uint64_t device, std::uint64_t bytes) {
   finish(window_->flush(device, bytes), begin);
 }
 
+void swap_window::written(const byte_range& memory) {
+  const auto before = unflushed();
+  if (memory.bytes == 0 || std::find(before.begin(), before.end(), memory) != before.end()) {
+    return;
+  }
+  if (unflushed_count_ == most_unflushed) {
+    stream_->fail(drivers::npu_code::window);
+    return;
+  }
+  unflushed_[unflushed_count_++] = memory;
+}
+
 void swap_window::add_range(const kernels::address_range& range) {
   if (!addresses_.add(range)) {
     stream_->fail(drivers::npu_code::window);
@@ -70,6 +86,16 @@ void swap_window::record_pinned(const page_run& run) {
   entry.bytes = run.bytes;
   entry.how = gen::residence::pinned;
   record(entry);
+}
+
+void swap_window::begin_forward(bool anchored) {
+  anchored_ = anchored;
+  recording_ = !recorded_kinds_[anchored ? 1 : 0];
+}
+
+void swap_window::end_forward() {
+  recorded_kinds_[anchored_ ? 1 : 0] = true;
+  recording_ = false;
 }
 
 void swap_window::record(const gen::swap_plan_entry& entry) {

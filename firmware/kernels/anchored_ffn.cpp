@@ -75,6 +75,7 @@ class anchored_schedule {
 
   drift measure();
   void touch(const channel_counts& counts);
+  void reach_channels() { state_.enter({operator_label::ffn_update, layer_, 0}, model_.ffn_width); }
   void work_on(const tier& t);
   void advance(const channel_piece& next);
   void load_list();
@@ -139,6 +140,7 @@ void anchored_schedule::anchor() {
   anchoring_ = true;
   from_zero_ = true;
   normalise(model_, norm_, state_.plan.ffn_norm, operator_label::ffn_norm, layer_, state_, anchor_span_);
+  reach_channels();
   work_on({.count = model_.ffn_width, .x = anchor_span_.normed, .listed = false});
   finish();
   state_.stream.label(operator_label::ffn_update, layer_);
@@ -195,6 +197,7 @@ void anchored_schedule::touch(const channel_counts& counts) {
     return;
   }
   if (touched != 0) {
+    reach_channels();
     touched_ = counts.touched();
     prepare_corrections(counts);
     from_zero_ = counts.q8 == model_.ffn_width;
@@ -338,8 +341,8 @@ void anchored_schedule::fetch(channel_piece& p) {
     state_.stream.load(scale_rows);
     return;
   }
-  state_.stream.gather(code_rows, order(p.first));
-  state_.stream.gather(scale_rows, order(p.first));
+  state_.stream.gather(code_rows, order(p.first), channels_.rows);
+  state_.stream.gather(scale_rows, order(p.first), channels_.rows);
   for_corrections(t.corrections,
                   [&](std::uint32_t c) { corrections_[c].fetch(order(p.first), p.channels, p.factors[c]); });
 }

@@ -141,13 +141,13 @@ void command_stream::issue(Descriptor descriptor, gen::opcode op) {
   status_ = npu_->submit(descriptor);
 }
 
-void command_stream::move(const transfer& t, opcode op, std::uint64_t list) {
+void command_stream::move(const transfer& t, opcode op, const listed_rows& listed) {
   gen::dma_descriptor d;
   d.header.tag_precision = t.precision;
   d.header.function = t.view;
   d.header.bytes_purpose = t.purpose;
   d.dram_address = t.dram;
-  d.list_address = list;
+  d.list_address = listed.list;
   d.scratchpad_address = t.scratchpad.address;
   d.row_bytes = t.row_bytes;
   d.rows = t.rows;
@@ -162,9 +162,10 @@ void command_stream::move(const transfer& t, opcode op, std::uint64_t list) {
     d.row_bytes = t.row_bytes * t.rows;
     d.rows = 1;
   }
-  // A gather may touch any row of its table, which lies in one range if its first row does.
-  const std::uint64_t extent = std::uint64_t{t.planes - 1} * t.dram_plane_stride +
-                               std::uint64_t{op == opcode::dma_gather ? 0 : t.rows - 1} * t.dram_stride + stored_row;
+  // A gather may touch any row of its table.
+  const std::uint32_t rows = op == opcode::dma_gather ? listed.table_rows : t.rows;
+  const std::uint64_t extent =
+      std::uint64_t{t.planes - 1} * t.dram_plane_stride + std::uint64_t{rows - 1} * t.dram_stride + stored_row;
   const address_range* range = locate(d.dram_address, extent);
   if (op == opcode::dma_gather) {
     locate(d.list_address, std::uint64_t{t.rows} * sizeof(std::uint32_t));

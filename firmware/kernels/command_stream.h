@@ -128,10 +128,13 @@ class command_stream {
   // Label of the operations that follow.
   void label(gen::operator_label name, std::uint32_t layer) { label_ = static_cast<std::uint32_t>(name) | layer << 16; }
 
-  void load(const transfer& t) { move(t, gen::opcode::dma_load, 0); }
-  void store(const transfer& t) { move(t, gen::opcode::dma_store, 0); }
-  // Rows `list[0..rows)` of the table at t.dram; list: bus address of u32 indices, written by the CPU. One plane.
-  void gather(const transfer& t, std::uint64_t list) { move(t, gen::opcode::dma_gather, list); }
+  void load(const transfer& t) { move(t, gen::opcode::dma_load, {}); }
+  void store(const transfer& t) { move(t, gen::opcode::dma_store, {}); }
+  // Rows `list[0..t.rows)` of the table at t.dram, which has table_rows; list: bus address of u32 indices, written by
+  // the CPU. One plane.
+  void gather(const transfer& t, std::uint64_t list, std::uint32_t table_rows) {
+    move(t, gen::opcode::dma_gather, {list, table_rows});
+  }
   void multiply(const product& p);
   void apply(const vector_operation& v);
   void rebuild(const rebuild_operation& r);
@@ -163,7 +166,12 @@ class command_stream {
   void look_up_in(address_space* addresses) { addresses_ = addresses; }
 
  private:
-  void move(const transfer& t, gen::opcode op, std::uint64_t list);
+  // Of a gather.
+  struct listed_rows {
+    std::uint64_t list = 0;
+    std::uint32_t table_rows = 0;
+  };
+  void move(const transfer& t, gen::opcode op, const listed_rows& listed);
   const address_range* locate(std::uint64_t& address, std::uint64_t bytes);
   template <class Descriptor>
   void issue(Descriptor descriptor, gen::opcode op);

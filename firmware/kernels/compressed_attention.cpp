@@ -80,6 +80,7 @@ matrix compressed_prefix::value_column(std::uint32_t kv_head, std::uint32_t term
 }
 
 void compressed_prefix::prepare() {
+  state_.enter({operator_label::kv_rebuild, layer_, 0}, entries_);
   state_.stream.label(operator_label::kv_rebuild, layer_);
   load_rotary();
   state_.stream.load({.dram = store_.list(model_, layer_),
@@ -146,7 +147,7 @@ void compressed_prefix::load_codes(kv_half half) {
     if (reading_.whole) {
       state_.stream.load(t);
     } else {
-      state_.stream.gather(t, store_.list(model_, layer_) + std::uint64_t{4} * at.first);
+      state_.stream.gather(t, store_.list(model_, layer_) + std::uint64_t{4} * at.first, entries_);
     }
   });
 }

@@ -26,7 +26,7 @@ enum class dram_object : std::uint8_t {
   residual,
   staged_low,
   staged_high,
-  staged_down,
+  staged_whole,
   kv_store,
   kv_side,
   ffn_side

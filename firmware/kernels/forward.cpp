@@ -25,7 +25,8 @@ class forward_schedule {
     const position_range all{pass_.first, pass_.rows};
     const position_range selected{pass_.logits_first, pass_.logits_rows};
     if (state_.reachable != nullptr) {
-      state_.reachable->begin({.tiles = tiles(all), .selected_tiles = tiles(selected)});
+      state_.reachable->begin(
+          {.tiles = tiles(all), .selected_tiles = tiles(selected), .anchored = pass_.ffn != ffn_pass::whole});
     }
     for_tiles(all, [&](const row_span& span) {
       embed(model_, weights_, state_, span);

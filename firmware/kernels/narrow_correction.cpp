@@ -73,7 +73,7 @@ void narrow_correction::fetch(std::uint64_t order, std::uint32_t channels, const
                         .rows = channels,
                         .purpose = purpose::corrections,
                         .precision = precision::bf16},
-                       order);
+                       order, factors_.channels.rows);
 }
 
 void narrow_correction::add_sums(const matrix& rows, std::uint32_t channels, const matrix& gate, const matrix& up) {

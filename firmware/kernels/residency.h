@@ -9,7 +9,7 @@
 namespace dvp::kernels {
 
 // What a forward is about to read and write, besides what is always reachable (the command ring, tokens, results, the
-// residual stream, norms, biases, rotary table). By name:
+// residual stream, norms, biases, rotary table, order and drift of the anchored network). By name:
 //   embedding         the embedding table
 //   key_projection    keys' and values' weights, from output channel `first` on
 //   query_projection  queries' weights, from `first` on
@@ -17,6 +17,8 @@ namespace dvp::kernels {
 //   attn_output       the output projection, from `first` on
 //   ffn_gate          gate and up from `first` on, and all of down
 //   head              the vocabulary head, from token `first` on
+//   kv_rebuild        the layer's part of the compressed cache; so do key_projection, query_projection and scores
+//   ffn_update        all of the layer's ffn_channels and of its corrections
 struct operator_use {
   gen::operator_label name = gen::operator_label::none;
   std::uint32_t layer = 0;
@@ -28,6 +30,9 @@ struct operator_use {
 struct forward_outline {
   std::uint32_t tiles = 0;
   std::uint32_t selected_tiles = 0;
+  // ffn_update where otherwise ffn_gate comes, or neither in a layer whose input did not move. There is one tile then,
+  // which goes on to the end of the last layer whether it is selected or not.
+  bool anchored = false;
 };
 
 class residency {
@@ -43,8 +48,8 @@ class residency {
   virtual std::uint32_t enter(const operator_use& use) = 0;
   // After the last descriptor of a forward, the fence behind it included.
   virtual void end() = 0;
-  // The CPU changed cached keys and values; the next forward is to see them.
-  virtual void cache_written() = 0;
+  // The CPU changed bytes that forwards read; the next forward is to see them.
+  virtual void written(std::uint64_t bus, std::uint64_t bytes) = 0;
   // The NPU and the stream were started again after a failure: nothing is in the window.
   virtual void restart() = 0;
 

@@ -54,7 +54,7 @@ void embed(const config& model, const weights& w, run_state& state, const row_sp
                          .rows = rows,
                          .purpose = gen::purpose::embedding,
                          .precision = coded ? gen::precision::q8 : gen::precision::bf16},
-                        list);
+                        list, table.rows);
     if (!coded) {
       widen(model, state, data, rows, span.residual.from(r));
       continue;
@@ -66,7 +66,7 @@ void embed(const config& model, const weights& w, run_state& state, const row_sp
                          .row_bytes = scale_bytes,
                          .rows = rows,
                          .purpose = gen::purpose::embedding},
-                        list);
+                        list, table.rows);
     state.stream.apply({.function = vector_function::dequantise,
                         .rows = rows,
                         .columns = model.width,

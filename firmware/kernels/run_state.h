@@ -20,6 +20,7 @@ namespace dvp::kernels {
 struct kv_cache {
   std::uint64_t address = 0;
   std::uint32_t capacity = 0;  // positions
+  std::uint32_t origin = 0;    // the first of them; beside a compressed cache the first row in work, else 0
 
   static constexpr std::uint64_t element_bytes = 2;
   // What memory moves for the CPU at least.
@@ -38,12 +39,12 @@ struct kv_cache {
   std::uint64_t bytes(const config& model) const { return 2 * half_layer(model) * model.layers; }
   std::uint64_t keys(const config& model, std::uint32_t layer, std::uint32_t kv_head, std::uint32_t position) const {
     return address + 2 * half_layer(model) * layer +
-           element_bytes * model.head_length * (std::uint64_t{kv_head} * capacity + position);
+           element_bytes * model.head_length * (std::uint64_t{kv_head} * capacity + (position - origin));
   }
   // feature: kv_head * head_length + element
   std::uint64_t values(const config& model, std::uint32_t layer, std::uint32_t feature, std::uint32_t position) const {
     return address + half_layer(model) * (2 * std::uint64_t{layer} + 1) +
-           element_bytes * (std::uint64_t{feature} * capacity + position);
+           element_bytes * (std::uint64_t{feature} * capacity + (position - origin));
   }
 };
 
@@ -74,6 +75,12 @@ struct run_state {
   turns<4> result;
   turns<2> cached;
 
+  // The CPU changed memory that the next forward reads.
+  void cpu_wrote(std::uint64_t bus, std::uint64_t bytes) const {
+    if (reachable != nullptr) {
+      reachable->written(bus, bytes);
+    }
+  }
   // Announces an operator or its next channels; how many of `channels` from use.first on are there.
   std::uint32_t enter(const operator_use& use, std::uint32_t channels) {
     return reachable == nullptr ? channels : std::min(channels, reachable->enter(use));

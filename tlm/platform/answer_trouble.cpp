@@ -42,7 +42,9 @@ std::string shortage_of(const gen::result_record& result, const platform_config&
   switch (result.plan_shortage) {
     case gen::window_shortage::operands:
       return ": " + who + bytes +
-             (config.decode.swap == gen::swap_policy::somr ? "" : ", or use somr, which cuts operators in parts");
+             (config.decode.swap == gen::swap_policy::somr || name == gen::operator_label::ffn_update
+                  ? ""
+                  : ", or use somr, which cuts operators in parts");
     case gen::window_shortage::everything:
       return ": " + who + " is the first that finds no room; everything together" + bytes +
              (config.decode.swap == gen::swap_policy::none ? " or set decode.swap" : "");

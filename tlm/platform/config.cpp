@@ -240,11 +240,6 @@ platform_config load_config(const std::string& name_or_path, const std::vector<s
     throw usage_error(file + ": decode.swap: is " + gen::name_of(config.decode.swap) +
                       " and npu.window.bytes is 0, so that the NPU has no window to swap in; set both or neither");
   }
-  if (config.decode.compression.any() && config.npu.window.bytes != 0) {
-    throw usage_error(file +
-                      ": decode.compression: is on and npu.window.bytes is not 0; compression works without an address "
-                      "window: set it to 0, or kv to bf16 and ffn to whole");
-  }
   if (json.contains("faults")) {
     config.faults = faults_from(json["faults"], file);
     refuse_unfit(*config.faults, config.decode, file);

@@ -40,7 +40,7 @@ void read_revision(const ordered_json& dppr, decode_config& c) {
   c.revision_wait = dppr["wait"];
 }
 
-// Compression is the NPU's, with everything in its reach, in the loop of block-causal models.
+// Compression is the NPU's, in the loop of block-causal models.
 void refuse_with_compression(const decode_config& c, const std::string& file) {
   const auto refuse = [&](const std::string& key, const std::string& remedy) {
     throw usage_error(file + ": decode." + key + " and decode.compression." +
@@ -50,7 +50,6 @@ void refuse_with_compression(const decode_config& c, const std::string& file) {
                       " do not go together; " + remedy + ", or compression off (kv bf16, ffn whole)");
   };
   if (c.engine == gen::forward_engine::cpu) refuse("engine cpu", "set the engine to npu");
-  if (c.swap != gen::swap_policy::none) refuse("swap " + std::string(gen::name_of(c.swap)), "set swap to none");
   if (c.fast_dllm_v1) refuse("loop fast_dllm_v1", "set the loop to model");
 }
 

@@ -54,7 +54,8 @@ std::string contents(const swap_plan_entry& entry, const std::vector<named_memor
 
 const char* place_of(const swap_plan_entry& e) {
   if (e.how != gen::residence::staged) return "";
-  if (e.operator_name == static_cast<std::uint16_t>(gen::operator_label::ffn_down)) return "down";
+  const auto name = static_cast<gen::operator_label>(e.operator_name);
+  if (name == gen::operator_label::ffn_down || name == gen::operator_label::ffn_update) return "whole";
   return e.half == 0 ? "half 0" : "half 1";
 }
 
@@ -67,7 +68,7 @@ struct staging_area {
 
 std::vector<staging_area> staging_areas(std::span<const swap_plan_entry> entries) {
   std::vector<staging_area> areas;
-  for (const char* place : {"half 0", "half 1", "down"}) {
+  for (const char* place : {"half 0", "half 1", "whole"}) {
     staging_area area{place};
     for (const swap_plan_entry& e : entries) {
       if (std::string_view(place_of(e)) != place) continue;
@@ -86,9 +87,11 @@ std::string swap_table(std::span<const swap_plan_entry> entries, std::size_t dro
   const std::vector<named_memory> memory = name_memory(layout, model);
   std::ostringstream out;
   out << "swap policy " << policy << ", window of " << window.bytes << " bytes, " << window.entries
-      << " entries, pages of " << window.page_bytes << " bytes; the first forward\n"
+      << " entries, pages of " << window.page_bytes
+      << " bytes; the first forward, and the first of a compressed decode that denoises\n"
       << "how     pinned: mapped for the whole run; mapped: for its operator; staged: copied before its operator\n"
-      << "place   of what is staged: the half of the double buffer, or the buffer of ffn_down\n"
+      << "place   of what is staged: the half of the double buffer, or the buffer of ffn_down and ffn_update,\n"
+      << "        which are needed whole\n"
       << "what    lies in the buffer, first .. last\n\n"
       << "   op  operator          layer  how     place   device address                bus address         bytes  "
          "what\n";

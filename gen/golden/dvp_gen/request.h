@@ -559,7 +559,7 @@ struct swap_plan_entry {
   std::uint16_t layer = 0;
   // How it is in the window.
   residence how{};
-  // staged: which half of the double buffer; 0 for ffn_down, which has an area of its own.
+  // staged: which half of the double buffer; 0 for ffn_down and ffn_update, which have an area of their own.
   std::uint16_t half = 0;
   // 0.
   std::uint32_t unused[3]{};

@@ -210,7 +210,7 @@ TEST(command_stream, narrow_reads) {
   b.stream.load(t);
   d = b.last<gen::dma_descriptor>();
   EXPECT_EQ(d.rows, 3u) << "rows that share stored bytes";
-  b.stream.gather(t, lists);
+  b.stream.gather(t, lists, 16);
   d = b.last<gen::dma_descriptor>();
   EXPECT_EQ(d.header.op, gen::opcode::dma_gather);
   EXPECT_EQ(d.list_address, lists);
@@ -284,7 +284,7 @@ class random_operations {
                         .object = dram_object::kv_store};
     if (kind == 0) return stream_.load(t);
     if (kind == 1) return stream_.store(t);
-    stream_.gather(t, lists + 4 * below(8));
+    stream_.gather(t, lists + 4 * below(8), 16);
   }
 
   void multiply(std::uint32_t rows, std::uint32_t columns) {
