@@ -57,6 +57,10 @@ class Browser:
 
     def whole_page(self):
         """PNG of all of it, however long."""
-        size = self.tool("Page.getLayoutMetrics")["cssContentSize"]
-        return base64.b64decode(self.tool("Page.captureScreenshot", captureBeyondViewport=True,
-                                          clip={"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1})["data"])
+        height = self.run("return document.documentElement.scrollHeight")
+        width = self.run("return innerWidth")
+        self.tool("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.settle()
+        picture = base64.b64decode(self.tool("Page.captureScreenshot")["data"])
+        self.tool("Emulation.clearDeviceMetricsOverride")
+        return picture

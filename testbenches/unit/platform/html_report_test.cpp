@@ -65,6 +65,7 @@ constexpr const char* two_tracks = R"({"displayTimeUnit":"ns","traceEvents":[
 {"ph":"X","name":"weights","pid":2,"tid":4,"ts":128.0,"dur":64.0,"args":{"operator":"attn","bytes":60}},
 {"ph":"X","name":"outer","pid":1,"tid":5,"ts":0.0,"dur":100.0},
 {"ph":"X","name":"inner","pid":1,"tid":5,"ts":10.0,"dur":20.0},
+{"ph":"X","name":"wait","pid":2,"tid":4,"ts":192.0,"dur":64.0},
 {"ph":"C","name":"mapped bytes","pid":2,"tid":3,"ts":1.0,"args":{"value":7}}
 ]})";
 

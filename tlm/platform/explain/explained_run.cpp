@@ -12,17 +12,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string last_name(const std::string& path) {
-  return path.substr(path.rfind('.') + 1);
-}
-
 // The part of the schema that describes `key` of what `place` describes; nullptr for none. `said` becomes the
 // description met last on the way.
 const ordered_json* part_of(const ordered_json& schema, const ordered_json& place, const std::string& key,
                             std::string& said) {
   if (place.contains("$ref")) {
-    const std::string name = last_name("." + place["$ref"].get<std::string>());
-    return part_of(schema, schema["definitions"][name.substr(name.rfind('/') + 1)], key, said);
+    const std::string reference = place["$ref"];  // "#/definitions/costs"
+    return part_of(schema, schema["definitions"][reference.substr(reference.rfind('/') + 1)], key, said);
   }
   if (place.contains("allOf")) {
     for (const auto& part : place["allOf"]) {
@@ -64,7 +60,9 @@ std::string explained_run::description_of(std::string_view path) const {
 }
 
 derivation explained_run::figure(const std::string& path, const std::string& name, const std::string& unit) const {
-  derivation d{path, name};
+  derivation d;
+  d.figure = path;
+  d.name = name;
   d.value = value_at(stats_, path);
   d.unit = unit;
   d.kind = "measured";
@@ -79,7 +77,9 @@ derivation explained_run::counter(const std::string& path, const std::string& un
 }
 
 derivation explained_run::price(const std::string& path, const std::string& unit) const {
-  derivation d{"configuration." + path, path};
+  derivation d;
+  d.figure = "configuration." + path;
+  d.name = path;
   d.value = value_at(stats_["configuration"], path);
   d.unit = unit;
   const std::string reason = reason_of(stats_["configuration"], path);

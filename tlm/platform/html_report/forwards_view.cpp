@@ -51,8 +51,9 @@ ordered_json view_forwards(const std::filesystem::path& file) {
     if (const ordered_json* recorded = find_figure(answer, "forwards"); recorded != nullptr && recorded->is_array()) {
       for (const auto& forward : *recorded) {
         if (forwards.size() == most_forwards) break;
-        // The record of a request's start is no forward.
-        if (text_at(forward, "kind") != "started") forwards.push_back(forward_of(forward));
+        // The other records are of a request's begin and end, and of blocks.
+        const std::string kind = text_at(forward, "kind");
+        if (kind == "forward" || kind == "prefill") forwards.push_back(forward_of(forward));
       }
     }
     view.push_back({{"id", text_at(answer, "id")}, {"forwards", std::move(forwards)}});

@@ -60,7 +60,7 @@ class collector {
     t->nested = t->nested || e.begin_us < t->end_us - rounding_us;
     t->end_us = std::max(t->end_us, end_us);
     end_us_ = std::max(end_us_, end_us);
-    bins_.add(t->row, e.begin_us, end_us, e.duration_us);
+    if (e.name != "wait" && e.name != "sleep") bins_.add(t->row, e.begin_us, end_us, e.duration_us);
     if (t->name.starts_with("memory")) bins_.add(memory_bytes_, e.begin_us, end_us, e.bytes);
     if (!e.operator_name.empty()) take_operator(e, *t);
   }

@@ -11,9 +11,10 @@ namespace dvp::platform {
 //  "memory_bytes_per_second": [of each bin],
 //  "operators": [{"name", "macs", "bytes", "array_us", "transfer_us"}]}
 //
-// At most 512 bins; the file is read as a stream, so memory does not grow with it. Tracks without slices, and those
-// whose slices overlap (nested calls of functions), are left out: a share of such a sum would mean nothing. Bytes of an
-// operator are those that the DMAs load and store for it. usage_error naming file and place when it is not JSON.
+// A slice is busy time unless its name is wait or sleep. At most 512 bins; the file is read as a stream, so memory does
+// not grow with it. Tracks without slices, and those whose slices overlap (nested calls of functions), are left out: a
+// share of such a sum would mean nothing. Bytes of an operator are those that the DMAs load and store for it.
+// usage_error naming file and place when it is not JSON.
 nlohmann::ordered_json view_timeline(const std::filesystem::path& file);
 
 }  // namespace dvp::platform

@@ -3,18 +3,20 @@
 import * as echarts from "echarts/core";
 import { BarChart, CustomChart, LineChart, ScatterChart } from "echarts/charts";
 import {
-  AriaComponent, DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent,
+  DataZoomComponent, GridComponent, LegendComponent, TooltipComponent,
 } from "echarts/components";
 import { SVGRenderer } from "echarts/renderers";
 import { h, table } from "./dom.js";
 import { colours, isPrinting, onThemeChange } from "./theme.js";
 
 echarts.use([
-  BarChart, CustomChart, LineChart, ScatterChart, AriaComponent, DataZoomComponent, GridComponent, LegendComponent,
-  MarkLineComponent, TooltipComponent, SVGRenderer,
+  BarChart, CustomChart, LineChart, ScatterChart, DataZoomComponent, GridComponent, LegendComponent, TooltipComponent,
+  SVGRenderer,
 ]);
 
-const printed_width = 680; // A4 less its margins, CSS pixels
+// By name, as texts are measured before they are drawn.
+const font = 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+const printed_width = 650; // of A4 less margins and frame, CSS pixels
 const drawn = new Set();
 
 function draw(chart) {
@@ -27,19 +29,19 @@ function base() {
     color: c.series,
     backgroundColor: "transparent",
     animation: false,
-    textStyle: { color: c.text, fontFamily: "inherit" },
-    aria: { enabled: true },
+    textStyle: { color: c.text, fontFamily: font },
   };
 }
 
 function resize(chart) {
-  chart.instance.resize({ width: isPrinting() ? Math.min(printed_width, chart.host.clientWidth) : "auto" });
+  chart.instance.resize({ width: isPrinting() ? printed_width : "auto" });
 }
 
 onThemeChange(() => {
   for (const chart of drawn) {
     draw(chart);
     resize(chart);
+    chart.instance.getZr().flush();  // now: paper does not wait for the next frame
   }
 });
 
@@ -63,7 +65,7 @@ export function dropCharts() {
  * `rows` are its numbers as table() takes them. The element's `redraw()` draws it anew after a change of its data.
  */
 export function chart({ title, height = 280, option, columns, rows, wide = false }) {
-  const host = h("div", { class: "canvas", role: "img", "aria-label": title, style: `height:${height}px` });
+  const host = h("div", { class: "canvas", role: "img", "aria-label": columns ? title + "; its numbers are in the table below" : title, style: `height:${height}px` });
   const numbers = h("div", {});
   const figure = h("figure", { class: wide ? "card wide" : "card" }, h("figcaption", {}, title), host,
     columns ? h("details", { class: "numbers" }, h("summary", {}, "As a table"), numbers) : null);
@@ -110,18 +112,20 @@ export const legend = (c, more = {}) => ({ top: 0, textStyle: { color: c.text },
  */
 export function stackedBars({ title, bars, parts, show, wide, share = false }) {
   const used = parts.map((_, i) => bars.some((b) => b.values[i] > 0));
+  const named = parts.length > 1;
+  const top = named ? 34 : 6;
   return chart({
-    title, wide, height: 90 + 34 * bars.length + 26,
+    title, wide, height: top + 32 * bars.length + 30,
     columns: [{ title: "" }, ...parts.map((p) => ({ title: p, number: true }))],
     rows: bars.map((b) => [b.name, ...b.values.map(show)]),
     option: (c) => ({
-      grid: { left: 8, right: 24, top: 58, bottom: 8, containLabel: true },
-      legend: legend(c),
-      tooltip: tooltip(c, (p) => `${p.name}\n${p.seriesName}: ${show(p.value)}`),
-      xAxis: axis(c, { type: "value", max: share ? 1 : undefined, axisLabel: { formatter: show, hideOverlap: true }, splitNumber: 4 }),
-      yAxis: axis(c, { type: "category", inverse: true, data: bars.map((b) => b.name), splitLine: { show: false } }),
+      grid: { left: 4, right: 30, top, bottom: 4, containLabel: true },
+      legend: named ? legend(c) : undefined,
+      tooltip: tooltip(c, (p) => `${p.name}\n${named ? p.seriesName + ": " : ""}${show(p.value)}`),
+      xAxis: axis(c, { type: "value", axisLabel: { formatter: show, hideOverlap: true }, splitNumber: 4, ...(share ? { max: 1, interval: 0.25 } : {}) }),
+      yAxis: axis(c, { type: "category", inverse: true, data: bars.map((b) => b.name), splitLine: { show: false }, axisTick: { show: false } }),
       series: parts.flatMap((name, i) => used[i] ? [{
-        name, type: "bar", stack: "all", barMaxWidth: 26, data: bars.map((b) => b.values[i]),
+        name, type: "bar", stack: "all", barMaxWidth: 22, data: bars.map((b) => b.values[i]),
         itemStyle: { borderColor: c.surface, borderWidth: 1 },
       }] : []),
     }),

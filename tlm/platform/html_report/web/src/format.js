@@ -32,5 +32,7 @@ export const words = (name) => String(name).replaceAll("_", " ");
 /** A value of a configuration on one line. */
 export function plain(value) {
   if (Array.isArray(value)) return "[" + value.map(plain).join(", ") + "]";
+  // Single-precision values as they were meant: 0.9, not 0.8999999761581421.
+  if (typeof value === "number" && !Number.isInteger(value)) return String(Number(value.toPrecision(7)));
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 }

@@ -30,7 +30,7 @@ function engines(run) {
   }).filter((b) => b.values[0] > 0);
   return bars.length === 0 ? null : stackedBars({
     title: "Engines of the NPU, share of its cycles (measured)", bars, share: true, show: percent,
-    parts: ["busy", "blocked by a scratchpad bank", "waiting for other engines", "nothing queued"],
+    parts: ["busy", "blocked by a bank", "waiting for others", "nothing queued"],
   });
 }
 
@@ -38,14 +38,15 @@ function dataBus(run) {
   const memory = run.stats.total.dram.lpddr5;
   if (!memory) return null;
   return stackedBars({
-    title: "Data buses of the DRAM, share of the time (measured)", share: true, show: percent,
+    title: "Data buses of the DRAM, share of the time (measured)", wide: true, share: true, show: percent,
     bars: [{ name: "data buses", values: [memory.bus_busy, ...Object.values(memory.idle)] }],
     parts: ["busy", ...Object.keys(memory.idle).map((cause) => "idle: " + words(cause))],
   });
 }
 
 function bound(run) {
-  const shares = Object.entries(run.stats.total.bound.shares);
+  const shares = Object.entries(run.stats.total.bound.shares).filter(([, value]) => value >= 0.0005);
+  if (shares.length === 0) return null;
   return stackedBars({
     title: "In use, or in the way, share of the time (measured)", share: true, show: percent,
     bars: shares.map(([name, value]) => ({ name: words(name), values: [value] })), parts: ["share"],
@@ -54,4 +55,4 @@ function bound(run) {
 
 export const latency = (run) => section("latency", "Latency by cause",
   note("Engines and buses work at the same time, so their shares do not add up to the latency; phases do."),
-  phases(run), bound(run), engines(run), dataBus(run));
+  dataBus(run), phases(run), engines(run), bound(run));

@@ -25,8 +25,8 @@ export function plan(run) {
         series: [{
           type: "custom", clip: true, encode: { x: [0, 1], y: [2, 3] },
           data: p.buffers.map((b) => [b.from, Math.max(b.to, b.from + 1), b.first, b.first + b.bytes]),
-          renderItem: (_, api) => {
-            const b = p.buffers[api.value(4) ?? _.dataIndex];
+          renderItem: ({ dataIndex }, api) => {
+            const b = p.buffers[dataIndex];
             const from = api.coord([api.value(0), api.value(3)]);
             const to = api.coord([api.value(1), api.value(2)]);
             return {

@@ -19,9 +19,12 @@ function show(figure, value) {
 
 const short = (figure) => figure.replace(/^total\./, "");
 
+// Numbers by size, then words.
+const ordered = (values) => [...new Set(values)].sort((a, b) => (a - b) || String(a).localeCompare(String(b)));
+
 // One control a parameter; `passes(point)` of each says whether the reader wants to see the point.
 function filterOf(name, points, changed) {
-  const values = [...new Set(points.map((p) => plain(p.parameters[name])))];
+  const values = ordered(points.map((p) => plain(p.parameters[name])));
   const numeric = points.every((p) => typeof p.parameters[name] === "number");
   if (values.length < 2) return null;
   if (values.length > most_choices && numeric) {
@@ -52,7 +55,7 @@ export function sweep(s, index) {
     const optimal = new Set(front);
     const name = s.parameters[coloured];
     const groups = name === undefined ? [["points", visible]] :
-      [...Map.groupBy(visible, (p) => plain(p.parameters[name]))].slice(0, 24).map(([value, points]) => [`${name} ${value}`, points]);
+      ordered(visible.map((p) => plain(p.parameters[name]))).map((value) => [`${name} ${value}`, visible.filter((p) => plain(p.parameters[name]) === value)]);
     const data = (points) => points.map((p) => ({
       value: [p.values[x], p.values[y]], point: p,
       symbolSize: optimal.has(p) ? 15 : 9, itemStyle: optimal.has(p) ? { borderColor: c.text, borderWidth: 2 } : { opacity: 0.75 },
