@@ -106,9 +106,9 @@ std::string unit_of(const std::string& path) {
 
 derivation leaf(const explained_run& run, const std::string& path, const ordered_json& value) {
   constexpr std::string_view configuration = "configuration.";
-  derivation d = path.starts_with(configuration) ? run.price(path.substr(configuration.size()), "")
-                                                 : run.figure(path, path, unit_of(path));
-  if (path.ends_with("_pj_modelled") || path.find(".energy.") != std::string::npos) d.kind = "modelled";
+  const bool given = path.starts_with(configuration);
+  derivation d = given ? run.price(path.substr(configuration.size()), "") : run.figure(path, path, unit_of(path));
+  if (!given && path.find(".energy.") != std::string::npos) d.kind = "modelled";
   if (!value.is_number()) d.text = value.is_string() ? value.get<std::string>() : value.dump();
   return d;
 }

@@ -108,10 +108,11 @@ export const legend = (c, more = {}) => ({ top: 0, textStyle: { color: c.text },
 
 /**
  * Bars lying one below the other, each made of the same parts. `bars`: [{name, values}], `parts`: names of the values;
- * `show` makes a value a text.
+ * `show` makes a value a text. Null when all values are 0.
  */
 export function stackedBars({ title, bars, parts, show, wide, share = false }) {
   const used = parts.map((_, i) => bars.some((b) => b.values[i] > 0));
+  if (!used.includes(true)) return null;
   const named = parts.length > 1;
   const top = named ? 34 : 6;
   return chart({
