@@ -1,8 +1,12 @@
-"""A headless Chromium that opens a page and tells what it asked for and complained about."""
+"""A headless Chromium that opens a page and tells what it asked for and complained about.
+
+    browser.py PAGE PICTURE [HEIGHT]    the top of a page as PNG, such as the one beside the report page's README
+"""
 import atexit
 import base64
 import json
 import pathlib
+import sys
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
@@ -55,12 +59,15 @@ class Browser:
     def pdf(self):
         return base64.b64decode(self.tool("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"])
 
-    def whole_page(self):
-        """PNG of all of it, however long."""
-        height = self.run("return document.documentElement.scrollHeight")
+    def picture(self, height):
+        """PNG of so many pixels from the top."""
         width = self.run("return innerWidth")
         self.tool("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.settle()
-        picture = base64.b64decode(self.tool("Page.captureScreenshot")["data"])
-        self.tool("Emulation.clearDeviceMetricsOverride")
-        return picture
+        return base64.b64decode(self.tool("Page.captureScreenshot")["data"])
+
+
+if __name__ == "__main__":
+    shown = Browser()
+    shown.open(sys.argv[1])
+    pathlib.Path(sys.argv[2]).write_bytes(shown.picture(int(sys.argv[3]) if len(sys.argv) > 3 else 1500))

@@ -101,6 +101,7 @@ export function sweep(s, index) {
     h("div", { class: "controls filters" }, controls, filters.map((f) => f.element), status),
     figure, body,
     h("p", { class: "note" }, "Objectives: ", objectives.flatMap((o) => [`${short(o.figure)} (${o.goal}) `, mark(o.kind), " "])),
+    s.points_left_out > 0 ? note(`${count(s.points_left_out)} more points are in ${s.file}.`) : null,
     s.points.length > done.length ? note(`${count(s.points.length - done.length)} of ${count(s.points.length)} points have no figures: ${count(failed.length)} failed, the others have not run.`) : null,
     failed.length > 0 ? table([{ title: "failed point", number: true }, "parameters", "why"], failed.slice(0, 200).map((p) =>
       [String(p.ordinal), s.parameters.map((n) => `${n} = ${plain(p.parameters[n])}`).join(", "), h("span", { class: "trouble" }, p.reason)])) : null);
