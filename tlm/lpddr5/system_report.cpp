@@ -59,6 +59,11 @@ void report(const system_figures& figures, const device& d, core::statistics& ou
     to.clocks(std::string("idle.") + name_of(static_cast<idle_cause>(cause)) + "_ps",
               sum(figures, [cause](const per_channel& c) { return c.idle_cycles[cause]; }));
   }
+  to.clocks("states.active_ps", sum(figures, &per_channel::active_cycles));
+  to.clocks("states.precharged_ps", sum(figures, &per_channel::precharged_cycles));
+  to.clocks("states.active_power_down_ps", sum(figures, &per_channel::active_pd_cycles));
+  to.clocks("states.precharge_power_down_ps", sum(figures, &per_channel::precharge_pd_cycles));
+  to.clocks("states.self_refresh_ps", sum(figures, &per_channel::self_refresh_cycles));
   to.count("rows.hits", sum(figures, &per_channel::row_hits));
   to.count("rows.misses", sum(figures, &per_channel::row_misses));
   to.count("rows.conflicts", sum(figures, &per_channel::row_conflicts));

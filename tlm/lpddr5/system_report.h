@@ -1,6 +1,7 @@
 // A memory system's counts as named figures, below the module's path:
 //
 //   busy_ps, idle.<cause>_ps                      data buses, summed over channels; causes of figures.h
+//   states.{active,precharged,active_power_down,precharge_power_down,self_refresh}_ps   ranks, summed over channels
 //   rows.{hits,misses,conflicts}                  bursts by the state of their row when their turn came
 //   commands.<name>                               by command, lower case
 //   bursts.{read,write}, column_accesses, forwarded_reads, coalesced_writes, wck_starts

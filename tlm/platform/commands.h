@@ -21,6 +21,8 @@ int run_command(const std::vector<std::string>& arguments);
 int compare_command(const std::vector<std::string>& arguments);
 int sweep_command(const std::vector<std::string>& arguments);
 int profile_command(const std::vector<std::string>& arguments);
+int report_command(const std::vector<std::string>& arguments);
+int explain_command(const std::vector<std::string>& arguments);
 int boot_command(const std::vector<std::string>& arguments);
 int dram_command(const std::vector<std::string>& arguments);
 int check_array_command(const std::vector<std::string>& arguments);

@@ -1,6 +1,7 @@
 #include "tlm/platform/figures.h"
 
 #include <algorithm>
+#include <charconv>
 #include <type_traits>
 
 namespace dvp::platform {
@@ -36,16 +37,15 @@ ordered_json combine(const ordered_json& a, const ordered_json& b, Operation op)
             b.is_number() ? b.get<std::uint64_t>() : std::uint64_t{0});
 }
 
-const ordered_json* find(const ordered_json& tree, std::string_view path) {
-  const ordered_json* place = &tree;
-  while (!path.empty()) {
-    const auto dot = path.find('.');
-    const std::string key(path.substr(0, dot));
-    if (!place->is_object() || !place->contains(key)) return nullptr;
-    place = &(*place)[key];
-    path = dot == std::string_view::npos ? std::string_view{} : path.substr(dot + 1);
-  }
-  return place;
+const ordered_json* entry_of(const ordered_json& list, const std::string& key) {
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
+  if (error == std::errc() && end == key.data() + key.size()) return index < list.size() ? &list[index] : nullptr;
+  const auto named = [&](const ordered_json& item) {
+    return item.is_object() && item.contains("id") && item["id"] == key;
+  };
+  const auto found = std::find_if(list.begin(), list.end(), named);
+  return found == list.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -68,14 +68,34 @@ void settle_idle(ordered_json& figures, std::uint32_t channels) {
   if (time > counted) without = without.get<std::uint64_t>() + (time - counted);
 }
 
+const ordered_json* find_figure(const ordered_json& tree, std::string_view path) {
+  const ordered_json* place = &tree;
+  while (!path.empty() && place != nullptr) {
+    const auto dot = path.find('.');
+    const std::string key(path.substr(0, dot));
+    if (place->is_array()) {
+      place = entry_of(*place, key);
+    } else {
+      place = place->is_object() && place->contains(key) ? &(*place)[key] : nullptr;
+    }
+    path = dot == std::string_view::npos ? std::string_view{} : path.substr(dot + 1);
+  }
+  return place;
+}
+
 std::uint64_t count_at(const ordered_json& tree, std::string_view path) {
-  const ordered_json* place = find(tree, path);
+  const ordered_json* place = find_figure(tree, path);
   return place != nullptr && place->is_number() ? place->get<std::uint64_t>() : 0;
 }
 
 double value_at(const ordered_json& tree, std::string_view path) {
-  const ordered_json* place = find(tree, path);
+  const ordered_json* place = find_figure(tree, path);
   return place != nullptr && place->is_number() ? place->get<double>() : 0.0;
+}
+
+std::string text_at(const ordered_json& tree, std::string_view path) {
+  const ordered_json* place = find_figure(tree, path);
+  return place != nullptr && place->is_string() ? place->get<std::string>() : std::string();
 }
 
 double busy_ps(const ordered_json& hart, double duration_ps) {

@@ -26,6 +26,8 @@ constexpr command commands[] = {
     {"compare", "answer the same prompts on several configurations, side by side", dvp::platform::compare_command},
     {"sweep", "run many design points, results in a database", dvp::platform::sweep_command},
     {"profile", "measure how long forwards take, for drafts that cost no time", dvp::platform::profile_command},
+    {"report", "show results of run, compare or sweep as one HTML page", dvp::platform::report_command},
+    {"explain", "show how a figure of a run comes about", dvp::platform::explain_command},
     {"boot", "run a bare-metal RV64 program on the simulated chip", dvp::platform::boot_command},
     {"dram", "play traffic into an LPDDR5 memory and show what it cost", dvp::platform::dram_command},
     {"check-array", "compare the RTL array with the model on random tiles", dvp::platform::check_array_command},

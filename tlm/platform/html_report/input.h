@@ -1,0 +1,27 @@
+// What `dllm-vp report` is given, told apart by content: the results of a run, of a comparison, of a sweep.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace dvp::platform {
+
+enum class report_kind { run, comparison, sweep };
+
+struct report_input {
+  report_kind kind = report_kind::run;
+  std::string name;                // as given
+  std::filesystem::path file;      // stats.json, compare.json or the database
+  nlohmann::ordered_json content;  // of the first two, checked against its schema; null for a database
+};
+
+// `path`: a folder that dllm-vp run or compare wrote with --out, one of its files stats.json and compare.json, or the
+// database of a sweep. usage_error naming the file for anything else: not there, truncated, foreign, of another
+// version.
+report_input open_report_input(const std::string& path);
+
+// A stats.json, checked like that.
+nlohmann::ordered_json read_stats(const std::filesystem::path& file);
+
+}  // namespace dvp::platform
