@@ -64,6 +64,44 @@ TEST(stream, agrees_with_the_cycle_mode_within_two_percent) {
   }
 }
 
+// Rows of 512 bytes at a stride, cut at 4 KiB as a DMA does, in turn with sequential reads of another area.
+outcome read_rows(std::uint64_t stream_bytes, std::uint64_t row, std::uint64_t stride, std::uint32_t channels) {
+  controller_config policies;
+  policies.stream_bytes = stream_bytes;
+  test_memory m(policies, channels, "row-bank-column-group-channel");
+  cycles now = 0;
+  const auto read = [&](std::uint64_t address, std::uint64_t bytes) {
+    m.read(now, address, bytes);
+    now = m.memory.settle();
+  };
+  std::uint64_t beside = m.memory.bytes() / 2;
+  for (std::uint64_t i = 0; i < 6000; ++i) {
+    const std::uint64_t address = i * stride;
+    const std::uint64_t first = std::min(row, 4096 - address % 4096);
+    read(address, first);
+    if (first < row) read(address + first, row - first);
+    if (i % 64 != 0) continue;
+    for (int scales = 0; scales < 4; ++scales, beside += 512) read(beside, 512);
+  }
+  const cycles end = m.memory.drain();
+  const auto& figures = m.memory.figures(end);
+  return {static_cast<double>(end), energy_of(figures, m.dev).total_j(), figures.streamed_bytes};
+}
+
+TEST(stream, agrees_with_the_cycle_mode_for_rows_at_a_stride) {
+  for (const std::uint32_t channels : {1U, 4U}) {
+    for (const std::uint64_t stride : {std::uint64_t{1536}, std::uint64_t{8960}}) {
+      const outcome cycle = read_rows(0, 512, stride, channels);
+      const outcome stream = read_rows(256, 512, stride, channels);
+      const std::string what = std::to_string(channels) + " channels, stride " + std::to_string(stride);
+      EXPECT_EQ(cycle.streamed, 0U);
+      EXPECT_GT(stream.streamed, 6000 * 512 * 8 / 10) << what;
+      EXPECT_NEAR(stream.clocks / cycle.clocks, 1, 0.03) << what;
+      EXPECT_NEAR(stream.joules / cycle.joules, 1, 0.03) << what;
+    }
+  }
+}
+
 // Sequential 4 KiB reads with refreshes put off and brought forward, by two ranks.
 outcome read_in_a_row(std::uint64_t stream_bytes) {
   controller_config policies;
