@@ -91,9 +91,10 @@ class FourConfigurations(unittest.TestCase):
         chosen = json.loads((out / "four_configurations.json").read_text())["classes"][0]["settings"]
         self.assertEqual(list(chosen["per task"]), ["arith"])
         self.assertEqual(chosen["frozen"], chosen["per task"]["arith"])
-        runs = re.findall(r"^\[\d+/\d+\] small-nano/(\w+) \S*.* arith from (\d+)$", done.stderr, re.MULTILINE)
-        self.assertEqual({first for name, first in runs if name != "baseline"}, {"0", "499"})
-        self.assertEqual(sum(1 for name, first in runs if (name, first) == ("full", "499")), 7)
+        runs = re.findall(r"^\[\d+/\d+\] (\S+) \S*.* arith from (\d+)$", done.stderr, re.MULTILINE)
+        self.assertEqual({first for name, first in runs if name == "fixed"}, {"499"})
+        self.assertEqual({first for name, first in runs if name != "fixed"}, {"0"})
+        self.assertEqual(sum(name == "fixed" for name, _ in runs), 1 + 7)
 
     def test_what_is_wrong_is_one_sentence(self):
         out = chip.scratch_folder() / "none"
