@@ -62,12 +62,13 @@ def memory_reads(counters):
 
 
 def each_answer(stats, trajectory):
-    """Per answer: whether it is right, which tokens came when (a digest), and how the network moved."""
+    """Per answer: whether it is right, which tokens came when (a digest), how its forwards read the prefix, and how the network moved."""
     kept = []
     for answer, decoded in zip(stats["answers"], trajectory["answers"]):
         network = answer.get("compression", {}).get("network", {})
         kept.append({"id": answer["id"], "right": bool(answer["right"]), "forwards": answer["forwards"],
                      "decoded": hashlib.sha256(json.dumps(decoded).encode()).hexdigest()[:16],
+                     "denoise": answer["phases"]["denoise"], "prefix": answer["phases"].get("prefix", {}),
                      **{k: network[k] for k in ("mean_drift", "largest_drift", "channels") if k in network}})
     return kept
 
