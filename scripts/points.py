@@ -62,12 +62,13 @@ def memory_reads(counters):
 
 
 def each_answer(stats, trajectory):
-    """Per answer: whether it is right, which tokens came when (a digest), how its forwards read the prefix, and how the network moved."""
+    """Per answer: whether it is right, which tokens came when (a digest), what it took, how its forwards read the prefix and moved the network."""
     kept = []
     for answer, decoded in zip(stats["answers"], trajectory["answers"]):
         network = answer.get("compression", {}).get("network", {})
         kept.append({"id": answer["id"], "right": bool(answer["right"]), "forwards": answer["forwards"],
                      "decoded": hashlib.sha256(json.dumps(decoded).encode()).hexdigest()[:16],
+                     "latency_us": answer["latency_us"], "energy_uj": answer["energy"]["system_pj"]["value"] * 1e-6,
                      "denoise": answer["phases"]["denoise"], "prefix": answer["phases"].get("prefix", {}),
                      **{k: network[k] for k in ("mean_drift", "largest_drift", "channels") if k in network}})
     return kept
@@ -142,7 +143,10 @@ class Bench:
         key = hashlib.sha256(json.dumps([self.fixed, arguments, samples]).encode()).hexdigest()
         kept = self.points / f"{key[:24]}.json"
         if kept.exists():
-            return json.loads(kept.read_text())
+            try:
+                return json.loads(kept.read_text())
+            except ValueError:
+                pass  # cut off by a full disk, or edited: decoded again
         with tempfile.TemporaryDirectory(prefix="dllm-vp-points-") as out:
             out = pathlib.Path(out)
             prompts = out / "samples.jsonl"
