@@ -29,8 +29,8 @@ def sweeps(defaults):
     gain = defaults["touch"][0]
     return {
         "parts": Sweep("Which of the two", False, (
-            ("neither, bf16 cache", {KV: "bf16", FFN: "whole"}), ("neither, q8 cache", {KV: "q8", FFN: "whole"}), ("prefix", {FFN: "whole"}),
-            ("network", {KV: "q8"}), ("both", {})),
+            ("bf16 cache alone", {KV: "bf16", FFN: "whole"}), ("q8 cache alone", {KV: "q8", FFN: "whole"}), ("BRQ-KV", {FFN: "whole"}),
+            ("DAT-FFN", {KV: "q8"}), ("DAT-FFN at setting 6", {KV: "q8", DAT + "setting": 6}), ("both", {})),
             "BRQ-KV pays with long prefixes and many forwards per block, DAT-FFN with many forwards per block."),
         "threshold": Sweep("Commit threshold", False, _numbers("threshold", (0.8, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0), defaults["threshold"]),
             "More forwards per block leave more for compression to save; differences are to Baseline at the same threshold."),
