@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+from typing import NamedTuple
 
 import numpy as np
 
@@ -124,6 +125,16 @@ def bf16(array):
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
 
 
+class Seen(NamedTuple):
+    """What one layer sees of a sequence."""
+
+    inputs: np.ndarray       # of gate and up [rows, width]
+    activations: np.ndarray  # of down [rows, ffn]
+    attention: np.ndarray    # [heads, rows, rows]
+    keys: np.ndarray         # before rotation [rows, kv_heads, head]
+    values: np.ndarray       # likewise
+
+
 class Network:
     """Forwards of a block-causal model in FP32, for what its layers see."""
 
@@ -159,7 +170,7 @@ class Network:
         return np.concatenate([a * c - b * s, a * s + b * c], -1)
 
     def inputs(self, tokens):
-        """Per layer (input of gate and up [rows, width], activations [rows, ffn], attention [heads, rows, rows])."""
+        """[Seen] by layer."""
         x = self.embedding[tokens]
         n = len(tokens)
         number = np.arange(n) // self.block
@@ -169,7 +180,8 @@ class Network:
             normed = self._norm(x, w["attn_norm"])
             head = w["attn_q"].shape[0] // self.heads
             q = self._rotate((normed @ w["attn_q"].T + w["attn_q_bias"]).reshape(n, self.heads, head))
-            k = self._rotate((normed @ w["attn_k"].T + w["attn_k_bias"]).reshape(n, self.kv_heads, head))
+            keys = (normed @ w["attn_k"].T + w["attn_k_bias"]).reshape(n, self.kv_heads, head)
+            k = self._rotate(keys)
             v = (normed @ w["attn_v"].T + w["attn_v_bias"]).reshape(n, self.kv_heads, head)
             shared = np.arange(self.heads) // (self.heads // self.kv_heads)
             logits = np.einsum("ihd,jhd->hij", q, k[:, shared]) / np.sqrt(head)
@@ -182,5 +194,5 @@ class Network:
             gate = normed @ w["ffn_gate"].T
             activation = gate / (1 + np.exp(-gate)) * (normed @ w["ffn_up"].T)
             x = x + activation @ w["ffn_down"].T
-            seen.append((normed, activation, p))
+            seen.append(Seen(normed, activation, p, keys, v))
         return seen

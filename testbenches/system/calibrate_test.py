@@ -1,4 +1,4 @@
-"""scripts/calibrate: same bytes again, the arithmetic against its definitions, and bad input."""
+"""scripts/calibrate and scripts/basis_error: same bytes again, the arithmetic against its definitions, and bad input."""
 import os
 import pathlib
 import subprocess
@@ -13,6 +13,9 @@ CALIBRATE, MODELS = ROOT / "scripts/calibrate", ROOT / "firmware/models"
 sys.path.insert(0, str(CALIBRATE.parent / "train"))
 import calibration as cal  # noqa: E402
 import gguf_reader  # noqa: E402
+
+sys.path.insert(0, str(CALIBRATE.parent))
+import points  # noqa: E402
 
 
 def run(*arguments, threads=2):
@@ -69,6 +72,44 @@ class Arithmetic(unittest.TestCase):
             errors.append(cal.output_error(difference - left @ right, moments))
         self.assertEqual(errors, sorted(errors, reverse=True))
         self.assertLess(errors[-1], 1e-6 * errors[0])
+
+
+class Basis(unittest.TestCase):
+    """What a basis loses, one entry and one element after the other."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.script = points.load_script("basis_error")
+
+    def test_a_basis_is_the_leading_directions(self):
+        entries = np.random.default_rng(8).normal(size=(40, 6)) * np.linspace(3, 0.1, 6)
+        for rank in range(7):
+            basis = self.script.basis_of(entries, rank)
+            singular = np.linalg.svd(entries, compute_uv=False)
+            self.assertAlmostEqual(float(self.script.lost(entries, basis)[0].sum()), float((singular[rank:] ** 2).sum()))
+
+    def test_what_a_tier_loses(self):
+        entries = np.random.default_rng(9).normal(size=(5, 8))
+        basis = self.script.basis_of(entries, 2)
+        errors = self.script.lost(entries, basis)
+        for row, entry in enumerate(entries):
+            residual = [float(x) - sum(float(entry @ u) * float(u[i]) for u in basis) for i, x in enumerate(entry)]
+            scale = max(map(abs, residual)) / 127
+            codes = [round(r / scale) for r in residual]
+            for tier, shift in ((8, 0), (4, 4), (2, 6)):
+                stands_for = [code // 2**shift * 2**shift + (2 ** (shift - 1) if shift else 0) for code in codes]
+                self.assertAlmostEqual(float(errors[tier][row]), sum((r - v * scale) ** 2 for r, v in zip(residual, stands_for)))
+
+    def test_entries_without_anything_lose_nothing(self):
+        for error in self.script.lost(np.zeros((3, 4)), np.zeros((0, 4))).values():
+            self.assertEqual(error.tolist(), [0, 0, 0])
+
+    def test_bad_input_is_one_sentence(self):
+        for arguments, expected in ((("--samples", "0"), "--samples 1 to 500"), (("--model", "/nowhere"), "No such file"), (("--model", MODELS / "tiny-llada.gguf"), "block-causal")):
+            done = subprocess.run([str(CALIBRATE.parent / "basis_error"), *map(str, arguments)], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(expected, done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
 
 
 class Program(unittest.TestCase):
