@@ -359,6 +359,15 @@ class Page(Results):
         self.browser.settle()
         self.assertEqual(self.browser.run("return document.querySelectorAll('img, b').length"), 0)
 
+    def test_runs_of_strange_configurations_are_drawn(self):
+        good = self.run_of("fixed").json("stats.json")
+        folders = []
+        for configuration in ({}, {"npu": 3, "memory": [], "name": {}, "energy": {"x": [{"y": None}]}, "why": 7}):
+            folders.append(chip.scratch_folder())
+            (folders[-1] / "stats.json").write_text(json.dumps({**good, "configuration": configuration}))
+        self.open(*folders)
+        self.assertIn("Run ", self.texts("h1.run")[0])
+
     def test_a_comparison_and_the_choice_of_its_runs(self):
         out = chip.scratch_folder()
         done = chip.call("compare", "fixed", "fixed:npu.vector.lanes=64", "--prompt", "Sort 9, 4, 7", "--generate", "32", "--out", out)
