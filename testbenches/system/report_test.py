@@ -1,7 +1,9 @@
 """The report page in a browser, and figures explained: what they show against what the run left."""
+import contextlib
 import json
 import math
 import re
+import sqlite3
 import unittest
 
 import chip
@@ -129,6 +131,7 @@ class BadInput(Results):
             ({"stats__json": stats, "plan__txt": "hello\n"}, ["plan.txt line 1: is no swap plan"]),
             ({"stats__json": stats, "trajectory__json": '{"schema":"x"}'}, ["trajectory.json: is no trajectory"]),
             ({"compare__json": '{"schema":"dllm-vp.compare.1","version":"1"}'}, ["compare.json", "points"]),
+            ({"stats__json": b"SQLite format 3\0" + b"\0" * 4000}, ["stats.json"]),
             ({"compare__json": '{"schema":"dllm-vp.compare.7"}'}, ["schema: is dllm-vp.compare.7"]),
         ]
         for files, phrases in table:
@@ -358,6 +361,45 @@ class Page(Results):
         ActionChains(self.browser.driver).move_to_element_with_offset(chart, 0, 10).perform()
         self.browser.settle()
         self.assertEqual(self.browser.run("return document.querySelectorAll('img, b').length"), 0)
+
+    def test_runs_of_strange_configurations_are_drawn(self):
+        good = self.run_of("fixed").json("stats.json")
+        folders = []
+        for configuration in ({}, {"npu": 3, "memory": [], "name": {}, "energy": {"x": [{"y": None}]}, "why": 7}):
+            folders.append(chip.scratch_folder())
+            (folders[-1] / "stats.json").write_text(json.dumps({**good, "configuration": configuration}))
+        self.open(*folders)
+        self.assertIn("Run ", self.texts("h1.run")[0])
+
+    def test_a_sweep_its_front_and_its_filters(self):
+        folder = chip.scratch_folder()
+        (folder / "spec.json").write_text(json.dumps({
+            "name": "lanes <b>", "method": "grid", "run": {"model": "tiny-fdllm2", "config": "fixed", "prompt": ["Sort 9, 4, 7"], "generate": 32},
+            "parameters": {"npu.vector.lanes": [0, 8, 32], "energy.vector_pj": [1, 3]},
+            "objectives": {"total.latency_us": "min", "total.energy.system_pj": "min"}}))
+        done = chip.call("sweep", folder / "spec.json")
+        self.assertEqual(done.returncode, 1, f"no lanes at all are refused\n{done.stdout}{done.stderr}")
+        with contextlib.closing(sqlite3.connect(folder / "spec.sqlite")) as database:
+            stored = database.execute("SELECT ordinal, figure, value FROM objective WHERE value IS NOT NULL").fetchall()
+        points = {}
+        for ordinal, figure, value in stored:
+            points.setdefault(ordinal, {})[figure] = value
+        self.assertEqual(len(points), 4)
+
+        def beaten(a):
+            return any(all(b[f] <= a[f] for f in a) and b != a for b in points.values())
+
+        front = sorted(ordinal for ordinal, p in points.items() if not beaten(p))
+        self.open(folder / "spec.sqlite")
+        self.assertEqual(self.texts("#sweep-0 h2")[0], "Sweep lanes <b>")
+        starred = lambda: sorted(int(row) for row in self.browser.run(
+            "return [...document.querySelectorAll('table.points tbody tr')].filter(r => r.lastChild.textContent).map(r => r.firstChild.textContent)"))
+        self.assertEqual(starred(), front)
+        self.assertEqual(len(self.texts("table.points tbody tr")), 4)
+        self.assertTrue(any("npu.vector.lanes" in text for text in self.texts("#sweep-0 .trouble")), "why a point failed")
+        self.browser.run("[...document.querySelectorAll('fieldset input')].find(i => i.value === '32').click()")
+        self.assertEqual(len(self.texts("table.points tbody tr")), 2)
+        self.assertIn("2 of 4 points shown", self.texts("#sweep-0 [role=status]")[0])
 
     def test_a_comparison_and_the_choice_of_its_runs(self):
         out = chip.scratch_folder()

@@ -3,6 +3,7 @@
 #include "tlm/platform/figures.h"
 #include "tlm/platform/html_report/input.h"
 #include "tlm/platform/html_report/run_part.h"
+#include "tlm/platform/html_report/sweep_part.h"
 #include "tlm/platform/version.h"
 
 namespace dvp::platform {
@@ -45,6 +46,7 @@ ordered_json report_document(const std::vector<std::string>& inputs, const std::
         add_points(runs, input);
         break;
       case report_kind::sweep:
+        for (auto& part : sweep_parts(input.file)) sweeps.push_back(std::move(part));
         break;
     }
   }

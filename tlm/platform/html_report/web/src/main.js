@@ -22,7 +22,8 @@ const of_a_run = [what, figures, latency, energy, roofline, timeline, forwards, 
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const names = data.runs.map((run) => `${run.name} (${run.folder})`);
-const title = data.title || (data.runs.length === 1 && !data.comparisons.length && !data.sweeps.length ? data.runs[0].name : "Results") + ", dllm-vp";
+const alone = data.runs.length === 1 && !data.comparisons.length && !data.sweeps.length ? data.runs[0].name : "";
+const title = data.title || (alone || "Results") + ", dllm-vp";
 document.title = title;
 
 const main = h("main", { id: "main", tabindex: "-1" });

@@ -7,13 +7,13 @@ function entries(run) {
   const s = run.stats;
   const configuration = s.configuration;
   const list = [
-    ["configuration", `${configuration.name}: ${configuration.description ?? ""}`],
+    ["configuration", [configuration.name, configuration.description].filter(Boolean).join(": ")],
     ["model", `${s.model.name} (${s.model.architecture}), ${count(s.model.layers)} layers of width ${count(s.model.width)}, vocabulary ${count(s.model.vocabulary)}`],
     ["prompts", `${count(s.total.answered)} of ${count(s.total.prompts)} answered`],
     ["decode", Object.entries(s.decode).map(([k, v]) => `${words(k)} ${plain(v)}`).join(", ")],
-    ["array", `${configuration.npu?.array}, simulated by: ${s.array_seat === "both" ? "model and RTL in lockstep" : s.array_seat}`],
+    ["array", `${plain(configuration.npu?.array ?? "unknown")}, simulated by: ${s.array_seat === "both" ? "model and RTL in lockstep" : s.array_seat}`],
     ["firmware", s.cpu_seat === "rv64" ? "RV64 image, instruction by instruction" : "native, with a cost model"],
-    ["memory", plain(configuration.memory?.config ?? configuration.memory?.model)],
+    ["memory", plain(configuration.memory?.config ?? configuration.memory?.model ?? "unknown")],
   ];
   // Of runs that say where data and decisions come from.
   for (const key of ["data", "trajectory", "compression"]) {
