@@ -27,7 +27,7 @@ ordered_json part_of(const sweep::sweep_table& table) {
   for (const auto& objective : table.objectives) {
     part["objectives"].push_back({{"figure", objective.figure},
                                   {"goal", objective.maximise ? "max" : "min"},
-                                  {"kind", objective.modelled ? "modelled" : "measured"}});
+                                  {"kind", objective.kind}});
   }
   part["points"] = ordered_json::array();
   for (const auto& row : table.rows) {
@@ -42,11 +42,11 @@ ordered_json part_of(const sweep::sweep_table& table) {
 
 ordered_json sweep_parts(const std::filesystem::path& database) {
   sweep::store results(database.string(), false);
-  std::vector<std::string> numbers;
+  std::vector<std::int64_t> numbers;
   sweep::statement all = results.database().prepare("SELECT id FROM sweep ORDER BY id");
-  while (all.step()) numbers.push_back(all.text(0));
+  while (all.step()) numbers.push_back(all.whole(0));
   ordered_json parts = ordered_json::array();
-  for (const auto& number : numbers) {
+  for (const std::int64_t number : numbers) {
     ordered_json part = part_of(sweep::read_table(results, number));
     part["file"] = database.string();
     parts.push_back(std::move(part));
