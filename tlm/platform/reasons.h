@@ -19,8 +19,8 @@ void replace_reason(nlohmann::ordered_json& document, const std::string& path, c
 // usage_error naming the first reason that is of no value of the document.
 void check_reasons(const nlohmann::ordered_json& document, const std::string& file);
 
-// The reason of the value at a path: its own, or that of the nearest object around it; "" when none is stated. Prices of
-// a core below cpu.rv64.core have theirs in the core's own "why".
+// The reason of the value at a path: its own, or that of the nearest object around it; "" when none is stated. Prices
+// of a core below cpu.rv64.core have theirs in the core's own "why".
 std::string reason_of(const nlohmann::ordered_json& document, std::string_view path);
 
 // The word that a reason begins with: choice, quoted, computed or measured; "unstated" for no reason.

@@ -35,8 +35,8 @@ console_pty::console_pty(std::chrono::milliseconds last_chance)
   require(::tcsetattr(slave_.get(), TCSANOW, &mode) == 0, "raw mode");
 }
 
-// What the terminal holds is gone with its master. Only poll() sees all of it: bytes on their way from master to terminal
-// are not among those that FIONREAD counts.
+// What the terminal holds is gone with its master. Only poll() sees all of it: bytes on their way from master to
+// terminal are not among those that FIONREAD counts.
 console_pty::~console_pty() {
   using clock = std::chrono::steady_clock;
   const auto end = clock::now() + last_chance_;

@@ -21,7 +21,8 @@ struct decision_distribution {
 // is committed per forward take positions / tokens_per_forward forwards on average. 0 to 1.
 double confident_share(std::uint32_t positions, double tokens_per_forward);
 
-// The first token that stands for no single byte, in a shape's vocabulary (shape_header.h); 0 in one too small for that.
+// The first token that stands for no single byte, in a shape's vocabulary (shape_header.h); 0 in one too small for
+// that.
 constexpr std::uint32_t first_drawn_token(std::uint32_t vocabulary) {
   return vocabulary > 512 ? 256 : 0;
 }
