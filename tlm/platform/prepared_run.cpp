@@ -44,8 +44,7 @@ std::vector<named_file> input_files(const run_options& options, const platform_c
 
 prepared_run::prepared_run(const run_options& options)
     : shape(options),
-      model(model_path(options), options.context.value_or(loader::longest_context), options.data,
-            options.layers),
+      model(model_path(options), options.context.value_or(loader::longest_context), options.data, options.layers),
       prompts(shape.prompts(collect_prompts(options), model)),
       config(load_config(options.config, overrides_of(options))),
       decode(choose_decode(options, model, config.decode)) {

@@ -111,8 +111,7 @@ TEST(decisions, come_back_from_json_bit_for_bit) {
   nlohmann::ordered_json document = {
       {"schema", "dllm-vp.trajectory.1"},
       {"model", "m"},
-      {"answers",
-       {{{"id", "a"}, {"prompt_tokens", 1}, {"tokens", {3, 4}}, {"decisions", decisions_to_json(log)}}}}};
+      {"answers", {{{"id", "a"}, {"prompt_tokens", 1}, {"tokens", {3, 4}}, {"decisions", decisions_to_json(log)}}}}};
   const std::string path = testing::TempDir() + "/decisions.json";
   write_text(path, document.dump());
   const trajectory read = read_trajectory(path);

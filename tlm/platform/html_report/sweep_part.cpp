@@ -25,9 +25,8 @@ ordered_json part_of(const sweep::sweep_table& table) {
   part["parameters"] = table.parameters;
   part["objectives"] = ordered_json::array();
   for (const auto& objective : table.objectives) {
-    part["objectives"].push_back({{"figure", objective.figure},
-                                  {"goal", objective.maximise ? "max" : "min"},
-                                  {"kind", objective.kind}});
+    part["objectives"].push_back(
+        {{"figure", objective.figure}, {"goal", objective.maximise ? "max" : "min"}, {"kind", objective.kind}});
   }
   part["points"] = ordered_json::array();
   for (const auto& row : table.rows) {
