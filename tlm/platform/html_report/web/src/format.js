@@ -34,5 +34,6 @@ export function plain(value) {
   if (Array.isArray(value)) return "[" + value.map(plain).join(", ") + "]";
   // Single-precision values as they were meant: 0.9, not 0.8999999761581421.
   if (typeof value === "number" && !Number.isInteger(value)) return String(Number(value.toPrecision(7)));
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
+  if (typeof value !== "object" || value === null) return String(value);
+  return Object.entries(value).map(([key, part]) => words(key) + " " + (typeof part === "object" && !Array.isArray(part) ? `(${plain(part)})` : plain(part))).join(", ");
 }

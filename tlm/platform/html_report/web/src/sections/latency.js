@@ -17,7 +17,7 @@ function phases(run) {
     bars.push({ name, values: [...Array(offset).fill(0), ...Object.values(p[key]).map((x) => x.us)] });
   }
   for (const bar of bars) bar.values = [...bar.values, ...Array(parts.length - bar.values.length).fill(0)];
-  return stackedBars({ title: "Time by what forwards did (measured, all answers)", bars, parts, show: time });
+  return stackedBars({ title: "Time by what forwards did (measured, all answers)", wide: true, bars, parts, show: time });
 }
 
 function engines(run) {
