@@ -93,6 +93,8 @@ class FourConfigurations(unittest.TestCase):
         chosen = json.loads((out / "four_configurations.json").read_text())["classes"][0]["settings"]
         self.assertEqual(list(chosen["per task"]), ["arith"])
         self.assertEqual(chosen["frozen"], chosen["per task"]["arith"])
+        self.assertEqual((len(chosen["right"]["arith"]), chosen["answers"]), (1 + 7, {"arith": 1}))
+        self.assertIn("| arith | 1 | " + " | ".join(map(str, chosen["right"]["arith"])) + " |", done.stdout)
         runs = re.findall(r"^\[\d+/\d+\] (\S+) \S*.* arith from (\d+)$", done.stderr, re.MULTILINE)
         self.assertEqual({first for name, first in runs if name == "fixed"}, {"499"})
         self.assertEqual({first for name, first in runs if name != "fixed"}, {"0"})
