@@ -2,7 +2,8 @@
 //
 //   store, order, activity, drift   in the window as the cache is: attention and the anchored network of every layer
 //                                   read and write them
-//   channels, corrections           per layer a product of its own, ffn_update, instead of gate, up and down in forwards
+//   channels, corrections           per layer a product of its own, ffn_update, instead of gate, up and down in
+//   forwards
 //                                   that denoise. Needed whole, because a gather may take any row: pinned, staged where
 //                                   otherwise ffn_down is, or mapped for their operator when the input moved
 //   bases, lists, orders            made by the CPU, which tells of them: they are flushed before the next forward
