@@ -594,7 +594,7 @@ TEST(swap_plan, llada_8b_in_published_windows) {
     swap_product& p = graph->products[graph->count++];
     p = {.name = name, .layer = layer, .channels = channels, .unit = unit};
     for (std::uint32_t m = 0; m < matrices; ++m) {
-      const std::uint64_t codes = inputs / 2, scales = inputs / 32 * 2;
+      const std::uint32_t codes = inputs / 2, scales = inputs / 32 * 2;
       p.rows[p.row_count++] = {take(std::uint64_t{channels} * codes).bus, codes, codes};
       p.rows[p.row_count++] = {take(std::uint64_t{channels} * scales).bus, scales, scales};
     }
