@@ -10,8 +10,9 @@ export function roofline(run) {
   const r = run.roofline;
   if (!r || r.points.length === 0) return null;
   const bandwidth = r.bytes_per_second;
-  const least = Math.min(...r.points.map((p) => p.macs_per_byte)) / 2;
-  const most = Math.max(...r.points.map((p) => p.macs_per_byte), ...r.roofs.map((f) => (2 * f.macs_per_second) / bandwidth)) * 2;
+  const ridges = r.roofs.map((roof) => roof.macs_per_second / bandwidth);
+  const least = Math.min(...r.points.map((p) => p.macs_per_byte), ...ridges) / 2;
+  const most = Math.max(...r.points.map((p) => p.macs_per_byte), ...ridges) * 2;
   // Formats with one roof share its line.
   const lines = new Map();
   for (const roof of r.roofs) lines.set(roof.macs_per_second, [...(lines.get(roof.macs_per_second) ?? []), roof.format]);
@@ -19,7 +20,7 @@ export function roofline(run) {
   const series = (c) => [
     ...[...lines].map(([peak, formats]) => ({
       name: "roof " + formats.join(", "), type: "line", symbol: "none", lineStyle: { width: 2 },
-      data: [[least, bandwidth * least], [peak / bandwidth, peak], [most, peak]].filter(([x]) => x <= most && x >= least),
+      data: [[least, bandwidth * least], [peak / bandwidth, peak], [most, peak]],
     })),
     ...kinds.map(([what, name, symbol, symbolSize]) => ({
       name, type: "scatter", symbol, symbolSize, itemStyle: { borderColor: c.surface, borderWidth: 1 },
