@@ -135,7 +135,7 @@ class Sweep(Scratch):
                          method="list", parameters=None, points=[{"npu.vector.lanes": 8}])
         for text in (shipped, shipped + "\n", shipped):
             trajectory.write_text(text)
-            chip.call("sweep", spec)
+            self.sweep(spec)
         self.assertEqual(len(self.ask("SELECT * FROM point")), 5)
 
     def test_a_failing_point_keeps_its_reason_and_stops_nobody(self):
