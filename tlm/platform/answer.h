@@ -15,9 +15,9 @@ namespace dvp::platform {
 
 struct prompt {
   std::string id;
-  std::string text;                     // as typed, without the model's suffix
-  std::vector<std::uint32_t> tokens;    // instead of the text, where there is none
-  std::optional<std::string> expected;  // exact answer, when known
+  std::string text;                       // as typed, without the model's suffix
+  std::vector<std::uint32_t> tokens{};    // instead of the text, where there is none
+  std::optional<std::string> expected{};  // exact answer, when known
 };
 
 struct commit {
