@@ -97,6 +97,12 @@ class Shapes(unittest.TestCase):
             forwards = sum(a["tokens"]["committed"] / a["tokens_per_forward"] for a in answers)
             self.assertLess(abs(committed / forwards / tokens - 1), 0.06, f"{name}: {committed} tokens in {forwards} forwards")
 
+    def test_memory_compression_and_layers_do_not_change_what_is_committed(self):
+        arguments = ("--model", "fast-dllm-v2-1.5b", "--trajectory", "fast-dllm-v2", "--prompt-tokens", "20", "--generate", "32", "--context", "64")
+        forwards = {c + layers: self.stats("--config", c, "--layers", layers, *arguments)["total"]["forwards"]
+                    for c in ("nano/baseline", "nano/full") for layers in ("1", "2")}
+        self.assertEqual(len(set(forwards.values())), 1, forwards)
+
     def test_seeds(self):
         arguments = ("--config", "fixed", "--trajectory", "fast-dllm-v2", "--prompt-tokens", "40", "--generate", "64")
         first, again, other = (self.stats("--seed", seed, *arguments) for seed in ("7", "7", "8"))

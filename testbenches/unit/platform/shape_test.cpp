@@ -72,6 +72,12 @@ TEST(decision_generator, draws_what_it_states_and_the_same_for_the_same_seed) {
   }
   EXPECT_EQ(of_rank.size(), 100U);
   EXPECT_EQ(samples, drawn(1, 0, npu::decision::sample, 4000));
+  decision_generator after(stated, 8, 600, {256, 599}, 1);
+  after.begin(0);
+  std::vector<std::uint32_t> others(77), the_same(4000);
+  after.give(npu::decision::activity, others);
+  after.give(npu::decision::sample, the_same);
+  EXPECT_EQ(samples, the_same) << "what else is drawn changes who is confident";
   EXPECT_NE(samples, drawn(2, 0, npu::decision::sample, 4000));
   EXPECT_NE(samples, drawn(1, 1, npu::decision::sample, 4000));
 }

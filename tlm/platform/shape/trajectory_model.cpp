@@ -10,6 +10,11 @@ namespace {
 
 constexpr double least_confidence = 1e-3;
 
+// [0, 1)
+double uniform(std::mt19937_64& random) {
+  return static_cast<double>(random() >> 11) * 0x1p-53;
+}
+
 // Forwards that `positions` take on average when each is confident with probability q and the best is always taken.
 double expected_forwards(std::uint32_t positions, double q) {
   std::vector<double> forwards(positions + 1, 0.0);
@@ -46,54 +51,54 @@ decision_generator::decision_generator(const decision_distribution& distribution
       seed_(seed) {}
 
 void decision_generator::begin(std::size_t index) {
-  std::seed_seq both{static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32),
-                     static_cast<std::uint32_t>(index)};
-  random_.seed(both);
+  for (std::uint32_t kind = 0; kind < streams_.size(); ++kind) {
+    std::seed_seq all{static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32),
+                      static_cast<std::uint32_t>(index), kind};
+    streams_[kind].seed(all);
+  }
 }
 
-double decision_generator::uniform() {
-  return static_cast<double>(random_() >> 11) * 0x1p-53;
-}
-
-std::uint32_t decision_generator::token() {
+std::uint32_t decision_generator::token(stream& random) {
   for (;;) {
     const std::uint32_t first = first_drawn_token(vocabulary_);
-    const auto drawn = first + static_cast<std::uint32_t>(random_() % (vocabulary_ - first));
+    const auto drawn = first + static_cast<std::uint32_t>(random() % (vocabulary_ - first));
     if (std::find(special_.begin(), special_.end(), drawn) == special_.end()) return drawn;
   }
 }
 
 void decision_generator::give(npu::decision kind, std::span<std::uint32_t> words) {
+  stream& random = streams_[static_cast<std::size_t>(kind)];
   switch (kind) {
     case npu::decision::sample:
-      give_samples(words);
+      give_samples(random, words);
       break;
     case npu::decision::drift: {
       const double drift =
-          distribution_.least_drift + uniform() * (distribution_.most_drift - distribution_.least_drift);
+          distribution_.least_drift + uniform(random) * (distribution_.most_drift - distribution_.least_drift);
       words[0] = std::bit_cast<std::uint32_t>(static_cast<float>(drift * drift));
       words[1] = std::bit_cast<std::uint32_t>(1.0F);
       break;
     }
     case npu::decision::activity:
     case npu::decision::ranking:
-      give_order(words);
+      give_order(random, words);
       break;
   }
 }
 
-void decision_generator::give_samples(std::span<std::uint32_t> words) {
+void decision_generator::give_samples(stream& random, std::span<std::uint32_t> words) {
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
-    const bool confident = uniform() < confident_;
-    words[i] = token();
-    words[i + 1] = std::bit_cast<std::uint32_t>(confident ? 1.0F : static_cast<float>(uniform() * least_confidence));
+    const bool confident = uniform(random) < confident_;
+    const auto other = static_cast<float>(uniform(random) * least_confidence);
+    words[i] = token(random);
+    words[i + 1] = std::bit_cast<std::uint32_t>(confident ? 1.0F : other);
   }
 }
 
-void decision_generator::give_order(std::span<std::uint32_t> words) {
+void decision_generator::give_order(stream& random, std::span<std::uint32_t> words) {
   std::uint32_t rank = 0;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i % distribution_.run == 0) rank = std::bit_cast<std::uint32_t>(static_cast<float>(uniform()));
+    if (i % distribution_.run == 0) rank = std::bit_cast<std::uint32_t>(static_cast<float>(uniform(random)));
     words[i] = rank;
   }
 }

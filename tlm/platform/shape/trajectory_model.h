@@ -1,6 +1,7 @@
 // Decisions drawn from a stated distribution: how a model that is not here might decode.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <random>
 #include <span>
@@ -30,7 +31,8 @@ constexpr std::uint32_t first_drawn_token(std::uint32_t vocabulary) {
 // What decides and how it is drawn:
 //   sample    confident (confidence 1) with the share above, else uniform below 1/1000; a token that is not special
 //   drift     uniform; activity and ranking: uniform for every `run` neighbours, so that every order is as likely
-// An answer's draws depend on seed and its number alone.
+// An answer's draws depend on seed and its number alone, and each kind draws by itself: configurations and numbers of
+// layers that sample the same rows commit the same tokens.
 class decision_generator : public decision_feed {
  public:
   // positions: of a sub-block, or of a block where there are none. Tokens are first_drawn_token() to vocabulary - 1
@@ -43,17 +45,17 @@ class decision_generator : public decision_feed {
   void give(npu::decision kind, std::span<std::uint32_t> words) override;
 
  private:
-  double uniform();  // [0, 1)
-  std::uint32_t token();
-  void give_samples(std::span<std::uint32_t> words);
-  void give_order(std::span<std::uint32_t> words);
+  using stream = std::mt19937_64;
+  std::uint32_t token(stream& random);
+  void give_samples(stream& random, std::span<std::uint32_t> words);
+  void give_order(stream& random, std::span<std::uint32_t> words);
 
   decision_distribution distribution_;
   double confident_;
   std::uint32_t vocabulary_;
   std::vector<std::uint32_t> special_;
   std::uint64_t seed_;
-  std::mt19937_64 random_;
+  std::array<stream, npu::decisions> streams_;
 };
 
 }  // namespace dvp::platform
