@@ -18,7 +18,7 @@ def published(*arguments):
 class Four(unittest.TestCase):
     def test_slices_make_a_table(self):
         out = chip.scratch_folder()
-        arguments = ("four", "--model", "1.5b", "--frozen", "3", "--slices", "1,2", "--prompt", "16", "--reply", "8", "--trajectory", "every-token",
+        arguments = ("four", "--model", "1.5b", "--frozen", "3", "--slices", "1,2", "--prompt", "16", "--reply", "32", "--trajectory", "every-token",
                      "--without", "prices", "--out", out)
         first = published(*arguments)
         self.assertEqual(first.returncode, 0, first.stderr)
