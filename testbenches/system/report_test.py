@@ -222,6 +222,17 @@ class Explain(Results):
         for wanted in ("memory.commands.act1", "memory.busy_ps", "memory.states.active_ps", "e_core of reads", "cpu.busy_ps", "energy.npu_static_mw"):
             self.assertIn(wanted, by_name)
 
+    def test_energies_of_the_memory_have_the_source_they_come_from(self):
+        run = self.run_of("compressed")
+        configuration = run.json("stats.json")["configuration"]
+        source = {e["name"]: e["source"] for e in json.loads((chip.ROOT / "gen/spec/dram/lpddr5.json").read_text())["energy"]}
+        leaves = {t["name"]: t for part in self.explain("energy_dram", run)["terms"] for t in part["terms"]}
+        self.assertEqual(leaves["e_core of reads"]["source"], source["core_read_pj_per_bit"])
+        # The configuration replaces this one.
+        self.assertIn("refresh_all_nj", configuration["memory"]["config"]["energy"])
+        self.assertEqual(leaves["energy of a REFab"]["source"],
+                         next(r for p, r in configuration["why"].items() if p in ("memory.config.energy", "memory.config.energy.refresh_all_nj", "memory.config", "memory")))
+
     def test_names_paths_and_answers(self):
         run = self.run_of("plain")
         stats = run.json("stats.json")

@@ -1,6 +1,8 @@
 #include "tlm/platform/recorded_memory.h"
 
+#include "dvp_gen/dram.h"
 #include "tlm/platform/figures.h"
+#include "tlm/platform/reasons.h"
 
 namespace dvp::platform {
 
@@ -13,6 +15,19 @@ std::optional<lpddr5::memory_config> recorded_memory(const nlohmann::ordered_jso
   } catch (const core::config_error&) {
     return std::nullopt;
   }
+}
+
+std::string energy_source(const nlohmann::ordered_json& configuration, const lpddr5::memory_config& memory,
+                          const std::string& key, const std::string& standard) {
+  if (find_figure(memory.source, "energy." + key) != nullptr) {
+    return reason_of(configuration, "memory.config.energy." + key);
+  }
+  if (!memory.source.contains("device")) return memory.dev.energy.basis;
+  const auto figures = nlohmann::ordered_json::parse(gen::dram::standards[0].text)["energy"];
+  for (const auto& figure : figures) {
+    if (figure["name"] == standard) return figure["source"];
+  }
+  return memory.dev.energy.basis;
 }
 
 }  // namespace dvp::platform

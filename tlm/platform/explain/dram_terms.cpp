@@ -2,6 +2,7 @@
 
 #include "tlm/platform/figures.h"
 #include "tlm/platform/reasons.h"
+#include "tlm/platform/recorded_memory.h"
 
 namespace dvp::platform {
 
@@ -19,14 +20,22 @@ derivation stored_part(const scope& s, const std::string& name) {
   return d;
 }
 
-derivation price(const scope& s, const char* name, double value, const char* unit) {
+// An energy of the device; `key` and `standard` as of energy_source().
+derivation price(const scope& s, const char* name, double value, const char* unit, const char* key,
+                 const char* standard) {
   derivation d;
   d.name = name;
   d.value = value;
   d.unit = unit;
-  d.source = s.run.memory()->dev.energy.basis;
-  d.kind = kind_of_reason(d.source);
+  const std::string source = energy_source(s.run.stats()["configuration"], *s.run.memory(), key, standard);
+  d.kind = kind_of_reason(source);
+  d.source = source.empty() ? "memory.config.energy of the configuration; it states no reason" : source;
   return d;
+}
+
+// The same for energies that are called alike in both.
+derivation price(const scope& s, const char* name, double value, const char* unit, const char* key) {
+  return price(s, name, value, unit, key, key);
 }
 
 double picojoules(std::uint64_t femtojoules) {
@@ -45,16 +54,19 @@ derivation shape(const char* name, double value, const char* unit) {
 
 derivation activate(const scope& s, const lpddr5::device& device) {
   const derivation count = s.run.counter("memory.commands.act1", "");
-  const derivation each = price(s, "energy of an activate", picojoules(device.energy.act_fj), "pJ");
+  const derivation each = price(s, "energy of an activate", picojoules(device.energy.act_fj), "pJ", "activate_nj",
+                                "activate_pj_per_2kb_row");
   return with_formula(stored_part(s, "activate"), count.name + " * " + each.name, formulas, {count, each},
                       count.value * each.value);
 }
 
 derivation refresh(const scope& s, const lpddr5::device& device) {
   const derivation all = s.run.counter("memory.commands.refab", "");
-  const derivation all_pj = price(s, "energy of a REFab", picojoules(device.energy.ref_all_fj), "pJ");
+  const derivation all_pj = price(s, "energy of a REFab", picojoules(device.energy.ref_all_fj), "pJ", "refresh_all_nj",
+                                  "refresh_all_pj_per_8gbit");
   const derivation bank = s.run.counter("memory.commands.refpb", "");
-  const derivation bank_pj = price(s, "energy of a REFpb", picojoules(device.energy.ref_bank_fj), "pJ");
+  const derivation bank_pj = price(s, "energy of a REFpb", picojoules(device.energy.ref_bank_fj), "pJ",
+                                   "refresh_bank_nj", "refresh_bank_part");
   return with_formula(stored_part(s, "refresh"),
                       all.name + " * " + all_pj.name + " + " + bank.name + " * " + bank_pj.name, formulas,
                       {all, all_pj, bank, bank_pj}, all.value * all_pj.value + bank.value * bank_pj.value);
@@ -65,8 +77,10 @@ derivation core(const scope& s, const lpddr5::device& device) {
   const derivation accesses = s.run.counter("memory.column_accesses", "");
   const derivation writes = s.run.counter("memory.bursts.write", "");
   const derivation bits = shape("bits of a burst", 8.0 * device.shape.burst_bytes(), "bit");
-  const derivation read = price(s, "e_core of reads", picojoules(device.energy.core_read_fj_per_bit), "pJ");
-  const derivation write = price(s, "e_core of writes", picojoules(device.energy.core_write_fj_per_bit), "pJ");
+  const derivation read =
+      price(s, "e_core of reads", picojoules(device.energy.core_read_fj_per_bit), "pJ", "core_read_pj_per_bit");
+  const derivation write =
+      price(s, "e_core of writes", picojoules(device.energy.core_write_fj_per_bit), "pJ", "core_write_pj_per_bit");
   return with_formula(stored_part(s, "core"),
                       "bits of a burst * ((memory.column_accesses - memory.bursts.write) * e_core of reads + "
                       "memory.bursts.write * e_core of writes)",
@@ -82,8 +96,10 @@ derivation down(const scope& s, const lpddr5::device& device) {
   const derivation bits = shape("bits of a burst", 8.0 * device.shape.burst_bytes(), "bit");
   const derivation per_clock =
       shape("bits of a clock", static_cast<double>(device.shape.width_bits) * device.shape.beats_per_ck, "bit");
-  const derivation read = price(s, "e_down of reads", picojoules(device.energy.down_read_fj_per_bit), "pJ");
-  const derivation write = price(s, "e_down of writes", picojoules(device.energy.down_write_fj_per_bit), "pJ");
+  const derivation read =
+      price(s, "e_down of reads", picojoules(device.energy.down_read_fj_per_bit), "pJ", "down_read_pj_per_bit");
+  const derivation write =
+      price(s, "e_down of writes", picojoules(device.energy.down_write_fj_per_bit), "pJ", "down_write_pj_per_bit");
   const double written_bits = writes.value * bits.value;
   return with_formula(
       stored_part(s, "down"),
@@ -95,9 +111,11 @@ derivation down(const scope& s, const lpddr5::device& device) {
 
 derivation convert(const scope& s, const lpddr5::device& device) {
   const derivation q4 = s.run.counter("memory.precision.q4.elements", "");
-  const derivation q4_pj = price(s, "E_xcode(4)", picojoules(device.energy.convert_fj_per_element[4]), "pJ");
+  const derivation q4_pj =
+      price(s, "E_xcode(4)", picojoules(device.energy.convert_fj_per_element[4]), "pJ", "convert_q4_pj_per_element");
   const derivation q2 = s.run.counter("memory.precision.q2.elements", "");
-  const derivation q2_pj = price(s, "E_xcode(2)", picojoules(device.energy.convert_fj_per_element[2]), "pJ");
+  const derivation q2_pj =
+      price(s, "E_xcode(2)", picojoules(device.energy.convert_fj_per_element[2]), "pJ", "convert_q2_pj_per_element");
   return with_formula(stored_part(s, "convert"), q4.name + " * " + q4_pj.name + " + " + q2.name + " * " + q2_pj.name,
                       formulas, {q4, q4_pj, q2, q2_pj}, q4.value * q4_pj.value + q2.value * q2_pj.value);
 }
@@ -106,19 +124,22 @@ derivation background(const scope& s, const lpddr5::device& device) {
   struct state {
     const char* counter;
     const char* name;
+    const char* key;
     std::uint64_t microwatts;
   };
-  const state states[] = {{"active", "power, a row open", device.energy.active_standby_uw},
-                          {"precharged", "power, no row open", device.energy.precharge_standby_uw},
-                          {"active_power_down", "power-down, a row open", device.energy.active_power_down_uw},
-                          {"precharge_power_down", "power-down, no row open", device.energy.precharge_power_down_uw},
-                          {"self_refresh", "power of self-refresh", device.energy.self_refresh_uw}};
+  const state states[] = {
+      {"active", "power, a row open", "active_standby_mw", device.energy.active_standby_uw},
+      {"precharged", "power, no row open", "precharge_standby_mw", device.energy.precharge_standby_uw},
+      {"active_power_down", "power-down, a row open", "active_power_down_mw", device.energy.active_power_down_uw},
+      {"precharge_power_down", "power-down, no row open", "precharge_power_down_mw",
+       device.energy.precharge_power_down_uw},
+      {"self_refresh", "power of self-refresh", "self_refresh_mw", device.energy.self_refresh_uw}};
   std::vector<derivation> terms;
   std::string formula;
   double sum = 0;
   for (const state& of : states) {
     terms.push_back(s.run.counter(std::string("memory.states.") + of.counter + "_ps", "ps"));
-    const derivation power = price(s, of.name, static_cast<double>(of.microwatts), "uW");
+    const derivation power = price(s, of.name, static_cast<double>(of.microwatts), "uW", of.key);
     formula += (formula.empty() ? "(" : " + ") + terms.back().name + " * " + power.name;
     sum += terms.back().value * power.value;
     terms.push_back(power);

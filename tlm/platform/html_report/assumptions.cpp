@@ -45,9 +45,11 @@ void add_device(ordered_json& to, const lpddr5::memory_config& memory) {
     if (colon == std::string::npos) continue;
     to.push_back(assumption("memory.device.timing", line.substr(0, colon), line.substr(colon + 2)));
   }
-  to.push_back(assumption("memory.device.energy", memory.dev.id, memory.dev.energy.basis));
-  // One with currents of its own has no use for the standard's.
-  if (kind_of_reason(memory.dev.energy.basis) != "choice") return;
+  // One that a memspec describes has currents of its own.
+  if (!memory.source.contains("device")) {
+    to.push_back(assumption("memory.device.energy", memory.dev.id, memory.dev.energy.basis));
+    return;
+  }
   const ordered_json standard = ordered_json::parse(gen::dram::standards[0].text);
   for (const auto& price : standard["energy"]) {
     to.push_back(assumption("memory.device.energy." + price["name"].get<std::string>(), price["value"],
