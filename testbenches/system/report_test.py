@@ -231,7 +231,8 @@ class Explain(Results):
         # The configuration replaces this one.
         self.assertIn("refresh_all_nj", configuration["memory"]["config"]["energy"])
         self.assertEqual(leaves["energy of a REFab"]["source"],
-                         next(r for p, r in configuration["why"].items() if p in ("memory.config.energy", "memory.config.energy.refresh_all_nj", "memory.config", "memory")))
+                         next(configuration["why"][p] for p in ("memory.config.energy.refresh_all_nj", "memory.config.energy", "memory.config", "memory")
+                              if p in configuration["why"]))
 
     def test_names_paths_and_answers(self):
         run = self.run_of("plain")
