@@ -24,10 +24,10 @@ class open_runs {
  public:
   struct run {
     run_pattern pattern;
-    std::uint64_t length = 0;  // bytes read so far; 0: there is none
+    std::uint64_t length = 0;  // bytes read so far
     std::uint64_t row = 0;     // where the row of the last read begins
     std::uint64_t end = 0;     // of the last read
-    std::uint64_t used = 0;    // when it was extended
+    std::uint64_t used = 0;    // when it was extended; 0: there is none
   };
 
   // The run that the read extends. One that no open run explains begins one, in the place of the run that was extended
@@ -37,28 +37,33 @@ class open_runs {
     run* oldest = runs_.data();
     for (run& each : runs_) {
       if (each.used < oldest->used) oldest = &each;
-      if (each.length == 0 || each.pattern.precision != a.precision || each.pattern.tagged != a.tagged) continue;
+      if (each.used == 0 || each.pattern.precision != a.precision || each.pattern.tagged != a.tagged) continue;
       if (goes_on(each, a)) {
         found = &each;
         break;
       }
       if (found == nullptr && may_be_next_row(each, a)) found = &each;
     }
+    ++clock_;
+    if (found != nullptr && clock_ - found->used > most_between) found->length = 0;
     if (found == nullptr) {
       found = oldest;
       *found = {.pattern = {a.precision, a.tagged, 0, 0}, .row = a.address};
     } else if (!goes_on(*found, a)) {
-      found->pattern.bytes = found->length;
+      found->pattern.bytes = found->end - found->row;
       found->pattern.stride = a.address - found->row;
     }
     if (found->pattern.bytes != 0 && a.address == found->row + found->pattern.stride) found->row = a.address;
     found->length += a.bytes;
     found->end = a.address + a.bytes;
-    found->used = ++clock_;
+    found->used = clock_;
     return *found;
   }
 
  private:
+  // With more reads of others between two of its own a run begins anew: what it costs to go from one to the other is no
+  // longer small.
+  static constexpr std::uint64_t most_between = 16;
   // Longer rows cost what sequential reads cost, and farther apart nobody reads regularly on purpose.
   static constexpr std::uint64_t longest_row = std::uint64_t{1} << 12;
   static constexpr std::uint64_t longest_stride = std::uint64_t{1} << 17;
@@ -70,7 +75,8 @@ class open_runs {
     return a.address == r.end && a.address + a.bytes <= row_end;
   }
   static bool may_be_next_row(const run& r, const access& a) {
-    return r.pattern.bytes == 0 && r.length <= longest_row && a.bytes <= r.length && a.address > r.end &&
+    const std::uint64_t row = r.end - r.row;
+    return r.pattern.bytes == 0 && row <= longest_row && a.bytes <= row && a.address > r.end &&
            a.address - r.row <= longest_stride;
   }
 
