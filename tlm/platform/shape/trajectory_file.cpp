@@ -1,8 +1,10 @@
 #include "tlm/platform/shape/trajectory_file.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "tlm/core/strict_json.h"
