@@ -150,6 +150,7 @@ class BadInput(unittest.TestCase):
             (["--layers 99", "28"], [*shape, *one, "--prompt-tokens", "3", "--layers", "99", "--model", "fast-dllm-v2-1.5b"]),
             (["decode.engine", "cpu"], [*shape, *one, "--prompt-tokens", "3", "--set", "decode.engine=cpu", "--model", "tiny-llada"]),
             (["llada-8b"], ["--model", "llada-8b", "--prompt", "x"]),
+            (["llada-8c", "did you mean llada-8b?"], [*shape, *one, "--prompt-tokens", "3", "--model", "llada-8c"]),
         ):
             with self.subTest(arguments=arguments):
                 self.refuse(USAGE, phrases, *arguments)

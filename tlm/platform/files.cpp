@@ -84,20 +84,31 @@ fs::path find_core(const std::string& name_or_path) {
   return find_shipped(name_or_path, data_root() / "tlm/platform/configs/cores", ".json", "core");
 }
 
+namespace {
+
+std::vector<std::string> shipped_models() {
+  std::vector<std::string> names = shipped_names(data_root() / models, ".gguf");
+  std::erase_if(names, [](const std::string& name) { return name.ends_with(".compression"); });
+  return names;
+}
+
+}  // namespace
+
 fs::path find_model(const std::string& name_or_path) {
   std::error_code ignored;
   if (fs::exists(name_or_path, ignored)) return name_or_path;
-  const fs::path folder = data_root() / models;
-  std::vector<std::string> names = shipped_names(folder, ".gguf");
-  std::erase_if(names, [](const std::string& name) { return name.ends_with(".compression"); });
-  return shipped(name_or_path, folder, ".gguf", "model", names);
+  return shipped(name_or_path, data_root() / models, ".gguf", "model", shipped_models());
 }
 
 fs::path find_model_or_shape(const std::string& name_or_path) {
   std::error_code ignored;
-  const fs::path shape = data_root() / models / "shapes" / (name_or_path + ".json");
-  if (!fs::exists(name_or_path, ignored) && fs::is_regular_file(shape, ignored)) return shape;
-  return find_model(name_or_path);
+  if (fs::exists(name_or_path, ignored)) return name_or_path;
+  const fs::path shapes = data_root() / models / "shapes";
+  const fs::path shape = shapes / (name_or_path + ".json");
+  if (fs::is_regular_file(shape, ignored)) return shape;
+  std::vector<std::string> names = shipped_models();
+  for (const std::string& name : shipped_names(shapes, ".json")) names.push_back(name);
+  return shipped(name_or_path, data_root() / models, ".gguf", "model or shape", names);
 }
 
 fs::path find_model_or_sidecar(const std::string& name_or_path) {
