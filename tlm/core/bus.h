@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <string_view>
 #include <systemc>
 #include <tlm>
@@ -65,7 +66,8 @@ class bus : public sc_core::sc_module {
   sc_core::sc_time latency_;
   sc_core::sc_vector<initiator_side> initiators_;
   sc_core::sc_vector<target_side> targets_;
-  std::unordered_map<const tlm::tlm_generic_payload*, route> under_way_;
+  std::pmr::unsynchronized_pool_resource routes_;
+  std::pmr::unordered_map<const tlm::tlm_generic_payload*, route> under_way_{&routes_};
   std::uint64_t unmapped_ = 0;
 };
 

@@ -130,19 +130,24 @@ std::optional<access> controller::take(tlm::tlm_generic_payload& payload, const 
   a.precision = a.write ? 8 : core::delivered_bits(tag.precision);
   a.tagged = !a.write && is_code(tag.precision);
   const bool plain = a.precision == 8;
-  const auto status = plain ? check_plain(payload, bytes()) : core::check_converted(payload, views_, bytes());
+  const auto status = core::check_rows(payload, tag.block, [&](const tlm::tlm_generic_payload& row) {
+    return plain ? check_plain(row, bytes()) : core::check_converted(row, views_, bytes());
+  });
   payload.set_response_status(status);
   if (status != tlm::TLM_OK_RESPONSE) return std::nullopt;
 
   const std::uint64_t length = payload.get_data_length();
-  if (plain) {
-    a.bytes = core::touched_bytes(payload);
-    core::move_bytes(payload, data());
-    payload.set_dmi_allowed(direct_memory_);
-  } else {
-    a.bytes = core::elements_read(tag, length);
-    core::move_converted(payload, views_, data());
+  a.bytes = plain ? core::touched_bytes(payload) : core::elements_read(tag, length);
+  a.rows = tag.block.rows;
+  a.stride = tag.block.stride;
+  a.list = tag.block.list;
+  if (!tag.timing_only) {
+    core::for_each_row(payload, tag.block, [&](tlm::tlm_generic_payload& row) {
+      plain ? core::move_bytes(row, data()) : core::move_converted(row, views_, data());
+      return true;
+    });
   }
+  if (plain) payload.set_dmi_allowed(direct_memory_);
   traffic_.count(a.write, tag, a.precision == 0 ? 0 : length);
   if (!a.write) rates_.add(tag.precision, arrival, length);
   if (a.bytes == 0) return std::nullopt;

@@ -94,7 +94,7 @@ void report(const system_figures& figures, const device& d, core::statistics& ou
   }
   to.count("bound.io_bursts", io_bound);
   to.count("bound.core_bursts", core_bound);
-  to.count("stream.reads", figures.streamed_reads);
+  to.count("stream.accesses", figures.streamed_accesses);
   to.count("stream.bytes", figures.streamed_bytes);
 
   const energy_figures energy = energy_of(figures, d);

@@ -8,7 +8,7 @@
 //   latency.{read,write}_{count,total_ps}         submit to last beat, or to acceptance when posted
 //   precision.<p>.{reads,elements,delivered_bits,padding_bits,scale_bits,core_bits}   p: q8, q4, q2, q0
 //   bound.{io,core}_bursts                        which of the two set a read burst's pace
-//   stream.{reads,bytes}                          served in one step
+//   stream.{accesses,bytes}                       served in one step
 //   elapsed_ps                                    simulated time the counts cover
 //   energy.{activate,refresh,background,core,down,convert,total}_pj_modelled
 //

@@ -63,13 +63,18 @@ void simple_memory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_t
     return;
   }
   const bool converted = core::is_converted_read(payload);
-  const tlm::tlm_response_status status =
-      converted ? core::check_converted(payload, views_, config_.bytes) : core::check_bytes(payload, config_.bytes);
+  const core::access_tag& tag = core::tag_of(payload);
+  const auto status = core::check_rows(payload, tag.block, [&](const tlm::tlm_generic_payload& row) {
+    return converted ? core::check_converted(row, views_, config_.bytes) : core::check_bytes(row, config_.bytes);
+  });
   payload.set_response_status(status);
   if (status != tlm::TLM_OK_RESPONSE) return;
-  converted ? core::move_converted(payload, views_, data()) : core::move_bytes(payload, data());
-  if (core::tag_of(payload).precision == gen::precision::q0 && converted) {
-    traffic_.count(false, core::tag_of(payload), 0);
+  core::for_each_row(payload, tag.block, [&](tlm::tlm_generic_payload& row) {
+    converted ? core::move_converted(row, views_, data()) : core::move_bytes(row, data());
+    return true;
+  });
+  if (tag.precision == gen::precision::q0 && converted) {
+    traffic_.count(false, tag, 0);
     return;
   }
   const sc_core::sc_time now = sc_core::sc_time_stamp();

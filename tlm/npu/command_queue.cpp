@@ -69,6 +69,19 @@ bool command_queue::is_ready(const in_flight& item) const {
   return true;
 }
 
+void command_queue::tell_waiters() {
+  std::erase_if(waiters_, [this](const waiter& each) {
+    const bool told = each.item->dropped || is_ready(*each.item);
+    if (told) each.event->notify();
+    return told;
+  });
+}
+
+void command_queue::add_notice(const notice& item) {
+  notices_.push_back(item);
+  notice_due_.notify();
+}
+
 in_flight* command_queue::find(std::uint64_t index) {
   if (index < head_ || index - head_ >= window_.size()) return nullptr;
   return &window_[index - head_];
@@ -78,7 +91,7 @@ void command_queue::complete(in_flight& item, std::uint64_t edge) {
   if (item.dropped) return;
   finish(item, edge);
   advance(edge);
-  progress_.notify();
+  tell_waiters();
 }
 
 // Done, and retired at once unless a record is due first.
@@ -87,7 +100,7 @@ void command_queue::finish(in_flight& item, std::uint64_t edge) {
   counts_.count_descriptor(header.op);
   if (has_flag(header, gen::descriptor_flag::record)) {
     item.progress = in_flight::state::done;
-    notices_.push_back({item.index, header, error_code::none, edge});
+    add_notice({item.index, header, error_code::none, edge});
   } else {
     item.progress = in_flight::state::retired;
   }
@@ -99,7 +112,7 @@ void command_queue::advance(std::uint64_t edge) {
     const bool is_fence = oldest.descriptor.op() == gen::opcode::fence;
     if (is_fence && oldest.progress == in_flight::state::dispatched && !oldest.dropped) {
       finish(oldest, edge);
-      progress_.notify();
+      tell_waiters();
     }
     if (oldest.progress != in_flight::state::retired) return;
     const bool interrupts = has_flag(oldest.descriptor.header(), gen::descriptor_flag::interrupt);
@@ -121,14 +134,15 @@ void command_queue::fail(std::uint64_t index, const gen::descriptor_header& head
   for (in_flight& item : window_) {
     if (item.index > index) item.dropped = true;
   }
-  progress_.notify();
+  tell_waiters();
   if (stopped_) return;
   stopped_ = true;
+  stop_.notify();
   error_index_ = index;
   fault_address_ = address;
   events_.backlog_change();
   if (has_flag(header, gen::descriptor_flag::record) && ring_.completion_base != 0) {
-    notices_.push_back({index, header, code, edge});
+    add_notice({index, header, code, edge});
   } else {
     publish(code);
   }
@@ -170,6 +184,7 @@ void command_queue::publish(error_code code) {
 
 void command_queue::clear() {
   window_.clear();
+  waiters_.clear();
   notices_.clear();
   ring_ = {};
   head_ = 0;

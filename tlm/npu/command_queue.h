@@ -19,6 +19,7 @@
 #include <deque>
 #include <functional>
 #include <systemc>
+#include <vector>
 
 #include "dvp_gen/npu_regs.h"
 #include "tlm/npu/counters.h"
@@ -92,6 +93,8 @@ class command_queue {
   void append_fence(const descriptor_view& descriptor, std::uint64_t edge);
   // Whether everything the descriptor waits for is done.
   bool is_ready(const in_flight& item) const;
+  // Notifies the event once, when the descriptor is ready or dropped, which it is not yet; nothing after clear().
+  void tell_when_ready(const in_flight& item, sc_core::sc_event& event) { waiters_.push_back({&item, &event}); }
 
   // Its engine has ended.
   void complete(in_flight& item, std::uint64_t edge);
@@ -111,13 +114,20 @@ class command_queue {
   // As after power-on, ring set-up included.
   void clear();
 
-  // A descriptor became done or dropped, the queue stopped, or a notice became due.
-  const sc_core::sc_event& progress() const { return progress_; }
+  const sc_core::sc_event& stop() const { return stop_; }
+  const sc_core::sc_event& notice_due() const { return notice_due_; }
   // The doorbell moved or fetching was allowed; the block notifies it for the latter.
   sc_core::sc_event work;
 
  private:
+  struct waiter {
+    const in_flight* item;
+    sc_core::sc_event* event;
+  };
+
   bool is_done(std::uint64_t index) const;
+  void tell_waiters();
+  void add_notice(const notice& item);
   in_flight* find(std::uint64_t index);
   void finish(in_flight& item, std::uint64_t edge);
   void advance(std::uint64_t edge);
@@ -137,7 +147,9 @@ class command_queue {
   std::uint64_t error_index_ = 0;
   std::uint64_t fault_address_ = 0;
   gen::npu::error_code error_ = gen::npu::error_code::none;  // as made public
-  sc_core::sc_event progress_;
+  std::vector<waiter> waiters_;                              // few: one per engine at most
+  sc_core::sc_event stop_;
+  sc_core::sc_event notice_due_;
 };
 
 }  // namespace dvp::npu

@@ -30,7 +30,7 @@ void dma_engine::clear() {
   engine::clear();
   issue_state_ = engine_state::idle;
   work_.clear();
-  unanswered_ = 0;
+  in_flight_ = 0;
   ends_.clear();
   next_issue_ = sc_core::SC_ZERO_TIME;
 }
@@ -54,7 +54,7 @@ void dma_engine::serve() {
   const bank_set banks = parts().memory.banks_of(operands_of(item.descriptor));
   acquire(banks);
   const sc_core::sc_time begin = sc_core::sc_time_stamp();
-  work& current = work_.emplace_back(work{.item = &item, .banks = banks, .begin = begin, .end = begin});
+  work& current = work_.emplace_back(work{.engine = this, .item = &item, .banks = banks, .begin = begin, .end = begin});
   show(engine_state::busy);
   next_issue_ = std::max(next_issue_, begin);
   issue_all(current, item.descriptor.as<gen::dma_descriptor>());
@@ -99,6 +99,21 @@ void dma_engine::issue_all(work& of, const gen::dma_descriptor& d) {
     issue_gather(of, d);
     return;
   }
+  const bool apart = d.rows > 1 && !rows_are_dense(d) && d.scratchpad_stride == d.row_bytes;
+  if (apart && parts().config.dma_block_bytes != 0) {
+    row_run run{.dram = d.dram_address,
+                .bytes = d.row_bytes,
+                .stride = d.dram_stride,
+                .stored_per_byte = stored_per_byte(d.header.tag_precision),
+                .rows = d.rows};
+    std::uint64_t scratchpad = d.scratchpad_address;
+    for (std::uint32_t plane = 0; plane < d.planes; ++plane) {
+      if (!issue_rows(of, d, run, scratchpad)) return;
+      run.dram += d.dram_plane_stride;
+      scratchpad += d.scratchpad_plane_stride;
+    }
+    return;
+  }
   for_each_segment(d, [&](std::uint64_t dram, std::uint64_t scratchpad, std::uint64_t bytes) {
     return issue_segment(of, d, dram, scratchpad, bytes);
   });
@@ -109,7 +124,8 @@ void dma_engine::issue_gather(work& of, const gen::dma_descriptor& d) {
   std::span<std::byte> rest = std::as_writable_bytes(std::span(list_));
   for (std::uint64_t address = d.list_address; !rest.empty();) {
     const std::uint64_t bytes = burst_bytes(address, rest.size(), parts().config.dma_max_burst_bytes);
-    if (!issue(of, address, rest.first(bytes), list_header)) return;
+    const portion burst{.dram = address, .data = rest.first(bytes), .cost = cost_of_burst(parts().config, bytes)};
+    if (!issue(of, burst, list_header)) return;
     rest = rest.subspan(bytes);
     address += bytes;
   }
@@ -118,18 +134,64 @@ void dma_engine::issue_gather(work& of, const gen::dma_descriptor& d) {
   if (!of.ok()) return;
   parts().wait_until(of.end);
   next_issue_ = std::max(next_issue_, sc_core::sc_time_stamp());
+  if (d.scratchpad_stride == d.row_bytes && parts().config.dma_block_bytes != 0) {
+    issue_rows(of, d,
+               {.dram = d.dram_address,
+                .bytes = d.row_bytes,
+                .stride = d.dram_stride,
+                .stored_per_byte = stored_per_byte(d.header.tag_precision),
+                .rows = d.rows,
+                .dense = rows_are_dense(d),
+                .list = list_},
+               d.scratchpad_address);
+    return;
+  }
   for_each_gathered(d, list_, [&](std::uint64_t dram, std::uint64_t scratchpad, std::uint64_t bytes) {
     return issue_segment(of, d, dram, scratchpad, bytes);
   });
 }
 
+bool dma_engine::issue_rows(work& of, const gen::dma_descriptor& d, const row_run& run, std::uint64_t scratchpad) {
+  const npu_config& config = parts().config;
+  const std::uint32_t most = rows_per_block(config, run);
+  bool in_blocks = most > 1;
+  for (std::uint32_t first = 0; first < run.rows;) {
+    const std::uint64_t place = scratchpad + first * run.bytes;
+    const std::uint32_t end = std::min(first + most, run.rows);
+    portion block{.data = parts().memory.bytes().subspan(place, (end - first) * run.bytes)};
+    block.dram = run.list.empty() ? run.address(first) : run.dram;
+    block.block = {end - first, run.stride, run.list.empty() ? nullptr : run.list.data() + first};
+    in_blocks = in_blocks && link_.is_in_one_place(access_of(block, d.header));
+    if (in_blocks && end - first > 1) {
+      block.cost = cost_of_rows(config, run, first, end);
+      if (!issue(of, block, d.header)) return false;
+      first = end;
+    } else {
+      const std::uint32_t next = run.piece_end(first, run.rows);
+      if (!issue_segment(of, d, run.address(first), place, (next - first) * run.bytes)) return false;
+      first = next;
+    }
+  }
+  return true;
+}
+
 bool dma_engine::issue_segment(work& of, const gen::dma_descriptor& d, std::uint64_t dram, std::uint64_t scratchpad,
                                std::uint64_t bytes) {
+  const npu_config& config = parts().config;
   const std::uint64_t stored = stored_per_byte(d.header.tag_precision);
   std::uint64_t position = d.header.op == gen::opcode::dma_gather ? 0 : dram / stored;
+  std::uint64_t longest = longest_piece(config, stored);
   while (bytes != 0) {
-    const std::uint64_t n = burst_bytes(position, bytes, parts().config.dma_max_burst_bytes);
-    if (!issue(of, dram, parts().memory.bytes().subspan(scratchpad, n), d.header)) return false;
+    const std::uint64_t n = burst_bytes(position, bytes, longest);
+    const portion next{.dram = dram,
+                       .data = parts().memory.bytes().subspan(scratchpad, n),
+                       .block = piece_as_block(config, n, stored),
+                       .cost = cost_of_piece(config, position, n)};
+    if (n > config.dma_max_burst_bytes && !link_.is_in_one_place(access_of(next, d.header))) {
+      longest = config.dma_max_burst_bytes;
+      continue;
+    }
+    if (!issue(of, next, d.header)) return false;
     position += n;
     dram += n * stored;
     scratchpad += n;
@@ -138,40 +200,48 @@ bool dma_engine::issue_segment(work& of, const gen::dma_descriptor& d, std::uint
   return true;
 }
 
-bool dma_engine::issue(work& of, std::uint64_t dram, std::span<std::byte> data, const gen::descriptor_header& as) {
+memory_access dma_engine::access_of(const portion& what, const gen::descriptor_header& as) const {
+  const auto command = id() == engine_id::dma_store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
+  memory_access access{command, what.dram, what.data, as.tag_precision, as.bytes_purpose};
+  access.view = as.function;
+  access.block = what.block;
+  return access;
+}
+
+bool dma_engine::issue(work& of, const portion& what, const gen::descriptor_header& as) {
   const npu_config& config = parts().config;
   const npu_clock& clock = parts().clock;
-  const sc_core::sc_time slot = take_slot();
+  const std::uint32_t bursts = slots_of(config, what.cost.bursts);
+  const sc_core::sc_time slot = take_slots(bursts);
   if (!of.ok()) return false;
   const sc_core::sc_time ready = std::max({next_issue_, slot, sc_core::sc_time_stamp()});
   const sc_core::sc_time at = clock.time_of(clock.edge(ready));
   if (at > sc_core::sc_time_stamp() + clock.cycles(config.dma_quantum_cycles)) {
     parts().reset.wait(at - sc_core::sc_time_stamp());
   }
-  const tlm::tlm_command command = id() == engine_id::dma_store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
-  ++unanswered_;
+  in_flight_ += bursts;
   ++of.unanswered;
-  link_.submit({command, dram, data, as.tag_precision, as.bytes_purpose, address_space::device, as.function},
-               at - sc_core::sc_time_stamp(), [this, &of](const memory_answer& answer) { answered(of, answer); });
-  const std::uint64_t width_cycles =
-      (data.size() + config.scratchpad_bytes_per_cycle - 1) / config.scratchpad_bytes_per_cycle;
-  next_issue_ = at + clock.cycles(std::max<std::uint64_t>(config.dma_issue_cycles, width_cycles));
+  link_.submit(access_of(what, as), at - sc_core::sc_time_stamp(),
+               [w = &of, bursts](const memory_answer& answer) { w->engine->answered(*w, bursts, answer); });
+  next_issue_ = at + clock.cycles(what.cost.cycles);
   return of.ok();
 }
 
-sc_core::sc_time dma_engine::take_slot() {
-  if (unanswered_ + ends_.size() < parts().config.dma_max_outstanding) return sc_core::SC_ZERO_TIME;
-  while (ends_.empty()) parts().reset.wait(answer_arrival_);
-  const sc_core::sc_time end = ends_.front();
-  ends_.pop_front();
-  return end;
+sc_core::sc_time dma_engine::take_slots(std::uint32_t bursts) {
+  sc_core::sc_time free = sc_core::SC_ZERO_TIME;
+  while (in_flight_ != 0 && in_flight_ + bursts > parts().config.dma_max_outstanding) {
+    while (ends_.empty()) parts().reset.wait(answer_arrival_);
+    free = ends_.front().end;
+    in_flight_ -= ends_.front().bursts;
+    ends_.pop_front();
+  }
+  return free;
 }
 
-void dma_engine::answered(work& of, const memory_answer& answer) {
-  --unanswered_;
+void dma_engine::answered(work& of, std::uint32_t bursts, const memory_answer& answer) {
   auto place = ends_.end();
-  while (place != ends_.begin() && answer.end < *std::prev(place)) --place;
-  ends_.insert(place, answer.end);
+  while (place != ends_.begin() && answer.end < std::prev(place)->end) --place;
+  ends_.insert(place, {answer.end, bursts});
   --of.unanswered;
   of.end = std::max(of.end, answer.end);
   if (of.ok() && !answer.ok()) {

@@ -67,7 +67,7 @@ void for_each_gathered(const gen::dma_descriptor& d, std::span<const std::uint32
 // `largest`, a power of two, does. Position is the DRAM address divided by stored_per_byte(); in a gathered piece it is
 // the distance from its start, so that the number of bursts does not depend on where the rows lie.
 constexpr std::uint64_t burst_bytes(std::uint64_t position, std::uint64_t left, std::uint64_t largest) {
-  return std::min(left, largest - position % largest);
+  return std::min(left, largest - (position & (largest - 1)));
 }
 
 }  // namespace dvp::npu

@@ -41,7 +41,8 @@ in_flight& engine::take() {
       return head;
     }
     show(engine_state::waiting);
-    parts_.reset.wait(head.queue->progress());
+    head.queue->tell_when_ready(head, ready_);
+    parts_.reset.wait(ready_);
   }
 }
 

@@ -46,6 +46,7 @@ class engine : public sc_core::sc_module {
   std::deque<in_flight*> fifo_;
   sc_core::sc_event arrival_;
   sc_core::sc_event room_;
+  sc_core::sc_event ready_;  // the head of the FIFO is, or is dropped
   std::uint32_t track_;
 };
 

@@ -45,6 +45,14 @@ void memory_link::submit(const memory_access& access, const sc_core::sc_time& of
     hand_over({access, access.address}, offset, done);
     return;
   }
+  if (access.block.rows != 1) {
+    if (is_in_one_place(access)) {
+      hand_over({access, window_.map().find(access.address).bus}, offset, done);
+    } else {
+      submit_rows(access, offset, done);
+    }
+    return;
+  }
   std::uint64_t lost = access.address;
   if (!window_.map().covers(lost, access.stored_bytes())) {
     window_.count_fault();
@@ -56,6 +64,28 @@ void memory_link::submit(const memory_access& access, const sc_core::sc_time& of
     hand_over({access, span.bus}, offset, done);
   } else {
     submit_pieces(access, offset, done);
+  }
+}
+
+bool memory_link::is_in_one_place(const memory_access& access) const {
+  if (access.space == address_space::bus || !window_.is_present()) return true;
+  return window_.map().find(access.address).bytes >= access.block.last_offset() + access.stored_bytes();
+}
+
+// Row by row: the map may have changed since the caller asked.
+void memory_link::submit_rows(const memory_access& access, const sc_core::sc_time& offset, const answer_handler& done) {
+  const core::row_block& block = access.block;
+  const std::size_t row_bytes = access.data.size() / block.rows;
+  const sc_core::sc_time due = sc_core::sc_time_stamp() + offset;
+  const auto whole =
+      std::make_shared<joined_answer>(joined_answer{block.rows, {error_code::none, 0, sc_core::SC_ZERO_TIME}, done});
+  for (std::uint32_t row = 0; row < block.rows; ++row) {
+    memory_access each = access;
+    each.block = {};
+    each.address += block.offset(row);
+    each.data = access.data.subspan(row * row_bytes, row_bytes);
+    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    submit(each, std::max(due, now) - now, [whole](const memory_answer& answer) { whole->add(answer); });
   }
 }
 
@@ -98,15 +128,17 @@ memory_link::transaction& memory_link::take(const bus_access& translated, std::s
   transaction& t = *free_.back();
   free_.pop_back();
   ++out_;
-  if (non_blocking_) {
+  if (timing_only) {
+    moved = access.data;  // nobody looks at it
+  } else if (non_blocking_) {
     t.copy.resize(access.data.size());
     moved = t.copy;
-    if (access.command == tlm::TLM_WRITE_COMMAND && !timing_only)
-      std::copy(access.data.begin(), access.data.end(), moved.begin());
+    if (access.command == tlm::TLM_WRITE_COMMAND) std::copy(access.data.begin(), access.data.end(), moved.begin());
   }
   const auto bytes = static_cast<unsigned int>(moved.size());
   t.tag = core::access_tag(access.precision, access.purpose, 0, access.view);
   t.tag.timing_only = timing_only;
+  t.tag.block = access.block;
   t.data = access.data;
   t.asked = access.address;
   t.resets = reset_.pulses();

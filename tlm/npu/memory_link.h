@@ -11,10 +11,11 @@
 //
 // With an address window the address of an access is a device address, unless it says bus. It is translated when it is
 // handed over, and goes to the bus in as many accesses as it meets map entries whose bytes do not follow one another
-// there; the answer is one. If a byte of it is not mapped nothing of it goes out, and the answer is window_fault.
-// What is translated are the stored bytes; the pieces of a converted read hold whole delivered bytes, since its address
-// and the pages are multiples of stored_per_byte(). Translation takes no time: the entries are few enough to be looked
-// up in the cycle of the issue.
+// there; the answer is one. If a byte of it is not mapped nothing of it goes out, and the answer is window_fault. Rows
+// of a block go out as accesses of their own where the block does not lie behind one map entry. What is translated are
+// the stored bytes; the pieces of a converted read hold whole delivered bytes, since its address and the pages are
+// multiples of stored_per_byte(). Translation takes no time: the entries are few enough to be looked up in the cycle of
+// the issue.
 //
 // Without data (shape_only) only bytes whose purpose carries decisions move.
 //
@@ -50,12 +51,14 @@ struct memory_access {
   gen::precision precision;
   gen::purpose purpose;
   address_space space = address_space::device;
-  std::uint16_t view = 0;  // of a read tagged q4 or q2
+  std::uint16_t view = 0;      // of a read tagged q4 or q2
+  core::row_block block = {};  // how `data` lie in memory
 
   std::uint64_t stored_per_byte() const {
     return command == tlm::TLM_READ_COMMAND ? npu::stored_per_byte(precision) : 1;
   }
-  std::uint64_t stored_bytes() const { return data.size() * stored_per_byte(); }
+  // Of one row, of a block.
+  std::uint64_t stored_bytes() const { return data.size() / block.rows * stored_per_byte(); }
 };
 
 struct memory_answer {
@@ -89,6 +92,10 @@ class memory_link : tlm::tlm_mm_interface {
 
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
 
+  // Whether everything from the access's address to the end of its last row lies behind one map entry, or needs none:
+  // a block goes out as one access.
+  bool is_in_one_place(const memory_access& access) const;
+
   // Payloads that are with the memory or with a caller.
   std::size_t payloads_out() const { return out_; }
 
@@ -109,6 +116,7 @@ class memory_link : tlm::tlm_mm_interface {
     std::uint64_t bus;
   };
 
+  void submit_rows(const memory_access& access, const sc_core::sc_time& offset, const answer_handler& done);
   void submit_pieces(const memory_access& access, const sc_core::sc_time& offset, const answer_handler& done);
   void hand_over(const bus_access& access, const sc_core::sc_time& offset, const answer_handler& done);
   transaction& take(const bus_access& access, std::span<std::byte> moved);

@@ -58,9 +58,6 @@ npu::npu(const sc_core::sc_module_name& name, const npu_config& config, array::a
   SC_HAS_PROCESS(npu);
   SC_METHOD(drive_interrupt);
   sensitive << interrupt_changed_;
-  SC_METHOD(time_is_due);
-  sensitive << parts_.reset.due();
-  dont_initialize();
   SC_METHOD(wake_processes);
   sensitive << parts_.reset.woken();
   dont_initialize();

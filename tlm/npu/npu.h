@@ -99,7 +99,6 @@ class npu : public sc_core::sc_module {
   tlm::tlm_sync_enum memory_answered(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   void end_of_simulation() override { update_figures(); }
   void drive_interrupt();
-  void time_is_due() { parts_.reset.come_due(); }
   void wake_processes() { parts_.reset.wake_up(); }
 
   void make_engines();

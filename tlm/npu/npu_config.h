@@ -84,6 +84,13 @@ struct npu_config {
   std::uint32_t dma_max_burst_bytes = 256;  // a power of two; bursts end at its multiples in DRAM
   std::uint32_t dma_max_outstanding = 16;   // bursts in flight, per DMA engine
   std::uint32_t dma_issue_cycles = 1;       // from burst to burst, at least
+  // With 0 every burst is an access. Else DMA engines hand over rows in blocks of about so many bytes, one access each
+  // (core/row_block.h), with the bursts, issue cycles and bursts in flight of the rows: fewer steps to simulate, for a
+  // memory that knows what blocks cost. Others who share the memory then come between blocks and not between bursts.
+  std::uint32_t dma_block_bytes = 0;
+  // What the memory moves in the time it takes to answer. Bursts in flight that hold twice as much never bound a
+  // block's rate, so it may have more of them; otherwise it has a quarter of dma_max_outstanding at most.
+  std::uint64_t dma_latency_bytes = 0;
   // How far a DMA engine runs ahead of simulated time before it waits. Smaller is fairer among those who share the
   // memory and slower to simulate; bytes never depend on it.
   std::uint32_t dma_quantum_cycles = 128;

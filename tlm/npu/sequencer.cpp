@@ -99,7 +99,7 @@ bool sequencer::dispatch(const descriptor_view& descriptor) {
   }
   engine& target = *engines_[static_cast<std::size_t>(engine_of(descriptor.op()))];
   while (!target.has_room()) {
-    parts_.reset.wait(target.room(), queue_.progress());
+    parts_.reset.wait(target.room(), queue_.stop());
     if (queue_.stopped()) return false;
   }
   target.push(queue_.append(descriptor));
@@ -109,7 +109,7 @@ bool sequencer::dispatch(const descriptor_view& descriptor) {
 void sequencer::notice_process() {
   for (;;) {
     try {
-      while (!queue_.has_notice()) parts_.reset.wait(queue_.progress());
+      while (!queue_.has_notice()) parts_.reset.wait(queue_.notice_due());
       const notice item = queue_.take_notice();
       const std::optional<memory_answer> written = write_record(item);
       if (!written || written->ok()) {

@@ -3,13 +3,21 @@
 #include <algorithm>
 #include <iterator>
 
-#include "tlm/npu/dma_segments.h"
+#include "tlm/npu/dma_blocks.h"
 
 namespace dvp::npu {
 
+namespace {
+
+std::uint32_t buffers_of(const npu_config& config) {
+  return static_cast<std::uint32_t>(config.dma_max_outstanding * config.dma_max_burst_bytes / longest_piece(config, 1));
+}
+
+}  // namespace
+
 stage_engine::stage_engine(const sc_core::sc_module_name& name, npu_parts& parts, memory_link& memory)
-    : engine(name, engine_id::stage, parts), link_(memory), buffers_(parts.config.dma_max_outstanding) {
-  for (burst& each : buffers_) each.data.resize(parts.config.dma_max_burst_bytes);
+    : engine(name, engine_id::stage, parts), link_(memory), buffers_(buffers_of(parts.config)) {
+  for (burst& each : buffers_) each.data.resize(longest_piece(parts.config, 1));
   SC_HAS_PROCESS(stage_engine);
   SC_THREAD(process);
 }
@@ -89,24 +97,33 @@ void stage_engine::read(const sc_core::sc_time& ready) {
   const gen::dma_descriptor& d = copy_.d;
   const std::uint64_t source = d.list_address + copy_.asked;
   const std::uint64_t left = d.row_bytes - copy_.asked;
-  const std::uint32_t largest = parts().config.dma_max_burst_bytes;
   next.destination = d.dram_address + copy_.asked;
-  next.bytes = std::min(burst_bytes(source, left, largest), burst_bytes(next.destination, left, largest));
+  const auto access_to = [&](std::uint64_t largest) {
+    next.bytes = std::min(burst_bytes(source, left, largest), burst_bytes(next.destination, left, largest));
+    return memory_access{tlm::TLM_WRITE_COMMAND, next.destination, std::span(next.data).first(next.bytes),
+                         d.header.tag_precision, d.header.bytes_purpose};
+  };
+  const npu_config& config = parts().config;
+  if (!link_.is_in_one_place(access_to(longest_piece(config, 1)))) access_to(config.dma_max_burst_bytes);
   copy_.asked += next.bytes;
-  issue(next,
-        {tlm::TLM_READ_COMMAND, source, std::span(next.data).first(next.bytes), d.header.tag_precision,
-         d.header.bytes_purpose, address_space::bus},
-        ready, next_read_, arrived_);
+  memory_access access{tlm::TLM_READ_COMMAND,
+                       source,
+                       std::span(next.data).first(next.bytes),
+                       d.header.tag_precision,
+                       d.header.bytes_purpose,
+                       address_space::bus};
+  access.block = piece_as_block(parts().config, next.bytes, 1);
+  issue(next, access, ready, next_read_, arrived_);
 }
 
 void stage_engine::write(const sc_core::sc_time& ready) {
   burst& oldest = *arrived_.front();
   arrived_.pop_front();
   const gen::descriptor_header& header = copy_.d.header;
-  issue(oldest,
-        {tlm::TLM_WRITE_COMMAND, oldest.destination, std::span(oldest.data).first(oldest.bytes), header.tag_precision,
-         header.bytes_purpose},
-        ready, next_write_, free_);
+  memory_access access{tlm::TLM_WRITE_COMMAND, oldest.destination, std::span(oldest.data).first(oldest.bytes),
+                       header.tag_precision, header.bytes_purpose};
+  access.block = piece_as_block(parts().config, oldest.bytes, 1);
+  issue(oldest, access, ready, next_write_, free_);
 }
 
 void stage_engine::issue(burst& of, const memory_access& access, const sc_core::sc_time& ready, sc_core::sc_time& port,
@@ -117,9 +134,7 @@ void stage_engine::issue(burst& of, const memory_access& access, const sc_core::
   if (at > sc_core::sc_time_stamp() + clock.cycles(config.dma_quantum_cycles)) {
     parts().reset.wait(at - sc_core::sc_time_stamp());
   }
-  const std::uint64_t width_cycles =
-      (access.data.size() + config.scratchpad_bytes_per_cycle - 1) / config.scratchpad_bytes_per_cycle;
-  port = at + clock.cycles(std::max<std::uint64_t>(config.dma_issue_cycles, width_cycles));
+  port = at + clock.cycles(cost_of_piece(config, 0, access.data.size()).cycles);
   ++unanswered_;
   link_.submit(access, at - sc_core::sc_time_stamp(),
                [this, &of, &next](const memory_answer& answer) { answered(of, answer, next); });

@@ -1,7 +1,8 @@
 // The stage engine: copies bytes in memory, from a bus address to a device address, so that the next operator's data
 // comes into the address window while the array computes.
 //
-//     read burst ──> buffer ──> write burst        dma_max_outstanding buffers of dma_max_burst_bytes
+//     read burst ──> buffer ──> write burst        dma_max_outstanding buffers of dma_max_burst_bytes, or as many bytes
+//                                                  in blocks (dma_block_bytes)
 //
 // A burst ends where the copy does, or at a multiple of dma_max_burst_bytes of the source or of the destination; the
 // two placed alike meet both at once. Reads go in order as buffers become free, each write when its bytes are here.

@@ -143,8 +143,11 @@ memory::simple_memory_config fixed_memory_from(const ordered_json& json) {
   return config;
 }
 
-// With memory.mode stream, the shortest read that is served in one step.
+// With memory.mode stream, the shortest access that is served in one step, and what a DMA hands over at once.
 constexpr std::uint32_t least_streamed_bytes = 256;
+constexpr std::uint32_t streamed_block_bytes = 128U << 10;
+// A memory that nobody else uses answers in about 0.1 us: row, column, data, bus.
+constexpr std::uint64_t answers_per_second = 10'000'000;
 
 // `folder`: where files that an inline description names are looked for.
 lpddr5::memory_config lpddr5_memory_from(const ordered_json& json, const std::string& file, const std::string& folder,
@@ -228,6 +231,10 @@ platform_config load_config(const std::string& name_or_path, const std::vector<s
   config.npu = npu_from(json["npu"], file);
   config.memory = memory_from(json["memory"], file, read.memory_folder.string(), config.npu);
   config.npu.memory_non_blocking = config.memory.lpddr5.has_value();
+  if (config.memory.lpddr5 && config.memory.lpddr5->controller.stream_bytes != 0) {
+    config.npu.dma_block_bytes = streamed_block_bytes;
+    config.npu.dma_latency_bytes = config.memory.peak_bytes_per_second / answers_per_second;
+  }
   config.seat = json["cpu"]["seat"] == "rv64" ? cpu_choice::rv64 : cpu_choice::native;
   config.native = native_from(json["cpu"], file);
   config.native.hart.stream.non_blocking = config.memory.lpddr5.has_value();

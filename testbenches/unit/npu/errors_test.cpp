@@ -289,6 +289,9 @@ TEST(errors, soft_reset_at_any_time_leaves_the_block_usable) {
 TEST(errors, soft_reset_drops_answers_that_are_still_to_come) {
   reset_at_any_time(small_non_blocking_npu());
 }
+TEST(errors, soft_reset_drops_blocks_that_are_still_to_come) {
+  reset_at_any_time(small_block_npu());
+}
 
 class disagreeing_seat final : public array::array_seat {
  public:

@@ -46,6 +46,12 @@ npu_config small_non_blocking_npu() {
   return config;
 }
 
+npu_config small_block_npu() {
+  npu_config config = small_non_blocking_npu();
+  config.dma_block_bytes = 2048;
+  return config;
+}
+
 npu_bench::line_watch::line_watch(const sc_core::sc_module_name& name) : sc_module(name) {
   SC_HAS_PROCESS(line_watch);
   SC_METHOD(changed);

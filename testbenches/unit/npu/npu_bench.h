@@ -24,6 +24,8 @@ namespace dvp::npu::test {
 npu_config small_npu();
 // The same with non-blocking memory accesses.
 npu_config small_non_blocking_npu();
+// The same with rows in blocks of 2 KiB.
+npu_config small_block_npu();
 
 class npu_bench {
  public:

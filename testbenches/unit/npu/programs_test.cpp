@@ -293,6 +293,9 @@ TEST(programs, overlapped_execution_ends_like_program_order_and_takes_the_same_t
 TEST(programs, they_end_so_over_a_memory_that_pushes_back_and_answers_out_of_order) {
   run_programs(small_non_blocking_npu());
 }
+TEST(programs, they_end_so_in_blocks) {
+  run_programs(small_block_npu());
+}
 
 }  // namespace
 }  // namespace dvp::npu

@@ -155,6 +155,9 @@ TEST(stage, random_copies_move_the_right_bytes_through_the_window) {
 TEST(stage, they_do_so_over_a_memory_that_pushes_back_and_answers_out_of_order) {
   random_copies(small_non_blocking_npu());
 }
+TEST(stage, they_do_so_in_blocks) {
+  random_copies(small_block_npu());
+}
 
 TEST(stage, its_source_is_a_bus_address_and_its_destination_is_behind_the_window) {
   npu_config config = small_npu();
@@ -231,6 +234,9 @@ TEST(stage, a_soft_reset_at_any_time_leaves_it_usable) {
 }
 TEST(stage, a_soft_reset_drops_answers_that_are_still_to_come) {
   reset_at_any_time(small_non_blocking_npu());
+}
+TEST(stage, soft_reset_drops_blocks_that_are_under_way) {
+  reset_at_any_time(small_block_npu());
 }
 
 }  // namespace

@@ -176,6 +176,12 @@ TEST(tagged, what_arrives_is_the_same_from_dram_that_reorders) {
   random_transfers(small_non_blocking_npu(), seed).run(400);
 }
 
+TEST(tagged, what_arrives_in_blocks_is_the_same) {
+  const std::uint32_t seed = 33;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  random_transfers(small_block_npu(), seed).run(400);
+}
+
 // Bursts of at most 256 delivered bytes, ending at multiples of 256 delivered bytes.
 TEST(tagged, accesses_are_as_few_as_the_delivered_bytes_allow) {
   npu_bench b;
@@ -349,6 +355,9 @@ TEST(tagged, what_the_memory_refuses_stops_the_queue) {
 TEST(tagged, what_dram_refuses_stops_the_queue) {
   memory_refuses(small_non_blocking_npu());
 }
+TEST(tagged, a_memory_refuses_blocks_too) {
+  memory_refuses(small_block_npu());
+}
 
 // Device pages 20 and 21, then 22: not together on the bus.
 void read_through_window(npu_config config) {
@@ -391,6 +400,9 @@ TEST(tagged, the_window_translates_what_is_stored) {
 
 TEST(tagged, the_window_translates_what_is_stored_in_dram) {
   read_through_window(small_non_blocking_npu());
+}
+TEST(tagged, blocks_do_so_too) {
+  read_through_window(small_block_npu());
 }
 
 }  // namespace

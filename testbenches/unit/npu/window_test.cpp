@@ -585,6 +585,11 @@ TEST(window, they_do_so_over_a_memory_that_pushes_back_and_answers_out_of_order)
   SCOPED_TRACE("seed " + std::to_string(seed));
   random_traffic(many_entries(small_non_blocking_npu()), false, seed).run(300);
 }
+TEST(window, they_do_so_in_blocks) {
+  const std::uint32_t seed = 20'261'202;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  random_traffic(many_entries(small_block_npu()), false, seed).run(300);
+}
 
 // Two accesses to the bus instead of one: 4 + 4 bytes around the border of two entries.
 TEST(window, a_burst_over_two_entries_is_two_accesses_and_one_answer) {

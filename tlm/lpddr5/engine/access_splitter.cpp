@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tlm/lpddr5/engine/memory_system.h"
-
 namespace dvp::lpddr5 {
 
 namespace {
@@ -37,10 +35,16 @@ access_splitter::access_splitter(const device& d, const controller_config& confi
 const std::vector<access_splitter::piece>& access_splitter::split(const access& a, std::uint32_t slot,
                                                                   precision_figures& figures) {
   pieces_.clear();
-  if (planes_ == 1 && !a.tagged) {
-    split_plain(a, slot, figures);
-  } else {
-    split_planes(a, slot, figures);
+  access row = a;
+  row.rows = 1;
+  row.bytes = a.row_bytes();
+  for (std::uint32_t i = 0; i < a.rows; ++i) {
+    if (a.is_block()) row.address = a.row_address(i);
+    if (planes_ == 1 && !a.tagged) {
+      split_plain(row, slot, figures);
+    } else {
+      split_planes(row, slot, figures);
+    }
   }
   return pieces_;
 }
@@ -58,16 +62,18 @@ burst access_splitter::burst_at(const location& where, std::uint32_t slot, bool 
 
 void access_splitter::split_plain(const access& a, std::uint32_t slot, precision_figures& figures) {
   const std::uint64_t end = a.address + a.bytes;
+  const std::size_t before = pieces_.size();
   for (std::uint64_t at = a.address / burst_bytes_ * burst_bytes_; at < end; at += burst_bytes_) {
     const location where = mapping_.decode(at);
     piece& p = pieces_.emplace_back(piece{where.channel, burst_at(where, slot, a.write)});
     p.what.full = at >= a.address && at + burst_bytes_ <= end;
   }
   if (a.write) return;
+  const std::uint64_t bursts = pieces_.size() - before;
   figures.delivered_bits += 8 * a.bytes;
-  figures.padding_bits += 8 * (pieces_.size() * burst_bytes_ - a.bytes);
-  figures.core_bits += 8 * pieces_.size() * burst_bytes_;
-  figures.io_bound += pieces_.size();
+  figures.padding_bits += 8 * (bursts * burst_bytes_ - a.bytes);
+  figures.core_bits += 8 * bursts * burst_bytes_;
+  figures.io_bound += bursts;
 }
 
 void access_splitter::split_planes(const access& a, std::uint32_t slot, precision_figures& figures) {

@@ -10,14 +10,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "tlm/lpddr5/engine/access.h"
 #include "tlm/lpddr5/engine/address_mapping.h"
 #include "tlm/lpddr5/engine/burst.h"
 #include "tlm/lpddr5/engine/controller_config.h"
 #include "tlm/lpddr5/engine/figures.h"
 
 namespace dvp::lpddr5 {
-
-struct access;
 
 class access_splitter {
  public:
@@ -29,7 +28,8 @@ class access_splitter {
   // Everything outlives the splitter.
   access_splitter(const device& d, const controller_config& config, const address_mapping& mapping);
 
-  // The bursts in order of address; valid until the next call. Counts elements and bits into `figures`.
+  // The bursts in order of address, of a block row by row; valid until the next call. Counts elements and bits into
+  // `figures`.
   const std::vector<piece>& split(const access& a, std::uint32_t slot, precision_figures& figures);
 
  private:

@@ -65,8 +65,8 @@ struct controller_config {
   cycles frontend_cycles = 0;     // arrival at the socket to the queue
   cycles backend_cycles = 0;      // last beat to the response
   tagged_read_config tagged;
-  // Reads of at least so many bytes are served in one step once reads of their precision have followed each other
-  // regularly for eight rows of every channel (open_runs.h); 0: never (cycle mode).
+  // Accesses of at least so many bytes are served in one step: blocks, and reads once reads of their precision have
+  // followed each other end to end for eight rows of every channel (open_runs.h); 0: never (cycle mode).
   std::uint64_t stream_bytes = 0;
 };
 

@@ -90,8 +90,8 @@ struct system_figures {
   std::uint64_t reads = 0, writes = 0;            // accesses
   std::uint64_t read_bytes = 0, write_bytes = 0;  // asked for by accesses, delivered bytes
   std::array<precision_figures, 9> by_precision;
-  std::uint64_t streamed_reads = 0, streamed_bytes = 0;  // served in one step (stream mode)
-  cycles now = 0;                                        // end of what is counted
+  std::uint64_t streamed_accesses = 0, streamed_bytes = 0;  // served in one step (stream mode)
+  cycles now = 0;                                           // end of what is counted
 };
 
 }  // namespace dvp::lpddr5

@@ -90,7 +90,7 @@ struct memory_system::parts : burst_sink {
   }
 
   void submit(cycles at, const access& a);
-  bool is_run(const access& a);
+  bool is_regular(const access& a);
   void serve_in_one_step(cycles at, const access& a);
   template <typename Condition>
   void run_while(channel& c, Condition holds);
@@ -110,7 +110,6 @@ struct memory_system::parts : burst_sink {
   cycles now = 0;
   cycles last_event = 0;
   open_runs runs;
-  run_pattern pattern;                  // of the last read
   std::unique_ptr<stream_rates> rates;  // made by the first access served in one step
 };
 
@@ -124,7 +123,7 @@ void memory_system::parts::submit(cycles at, const access& a) {
     complete(a.id, now, now, false);
     return;
   }
-  if (is_run(a)) {
+  if (is_regular(a)) {
     serve_in_one_step(now, a);
     return;
   }
@@ -137,15 +136,14 @@ void memory_system::parts::submit(cycles at, const access& a) {
   for (const auto& p : pieces) channels[p.channel].push(now + config.frontend_cycles, p.what);
 }
 
-// Whether the access is long, and reads have followed each other up to it as regularly for eight rows of every channel:
-// what it costs to begin and to end does not matter then.
-bool memory_system::parts::is_run(const access& a) {
+// Whether the access is long, and a block or a read that others have led up to end to end for eight rows of every
+// channel: what it costs to begin and to end does not matter then.
+bool memory_system::parts::is_regular(const access& a) {
   if (config.stream_bytes == 0) return false;
+  if (a.is_block()) return a.bytes >= config.stream_bytes;
   if (a.write) return false;
-  const open_runs::run& run = runs.extend(a);
-  pattern = run.pattern;
-  const std::uint64_t row = run.pattern.bytes != 0 ? run.pattern.bytes : a.bytes;
-  return row >= config.stream_bytes && run.length >= 8 * dev.shape.bytes_per_row() * mapping.channels();
+  const std::uint64_t length = runs.extend(a);
+  return a.bytes >= config.stream_bytes && length >= 8 * dev.shape.bytes_per_row() * mapping.channels();
 }
 
 void memory_system::parts::serve_in_one_step(cycles at, const access& a) {
@@ -156,13 +154,13 @@ void memory_system::parts::serve_in_one_step(cycles at, const access& a) {
     begin = std::max(begin, c.free_from());
   }
   for (auto& c : channels) c.advance(begin);
-  const stream_rates::step step = rates->serve(a.bytes, pattern);
+  const stream_rates::step step = rates->serve(a.bytes, pattern_of(a));
   for (auto& c : channels) c.skip_to(begin, begin + step.duration);
-  ++figures.streamed_reads;
+  ++figures.streamed_accesses;
   figures.streamed_bytes += a.bytes;
   now = std::max(now, begin - config.frontend_cycles);
   sink.accepted(a.id, begin - config.frontend_cycles);
-  complete(a.id, at, begin + step.duration + step.latency + config.backend_cycles, false);
+  complete(a.id, at, begin + step.duration + step.latency + config.backend_cycles, a.write);
 }
 
 // One thing after another until the condition fails. A channel that does so much without serving a burst cannot serve

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tlm/lpddr5/device/device.h"
+#include "tlm/lpddr5/engine/access.h"
 #include "tlm/lpddr5/engine/address_mapping.h"
 #include "tlm/lpddr5/engine/controller_config.h"
 #include "tlm/lpddr5/engine/figures.h"
@@ -22,15 +23,6 @@
 namespace dvp::lpddr5 {
 
 class channel;
-
-struct access {
-  std::uint64_t id = 0;       // the caller's name for it
-  std::uint64_t address = 0;  // first byte
-  std::uint64_t bytes = 0;    // array bytes = 8-bit elements, 1 or more; address + bytes <= bytes()
-  bool write = false;
-  std::uint8_t precision = 8;  // bits per element that cross the I/O: 8, 4, 2, 0; not 8 only for tagged reads
-  bool tagged = false;         // carries a precision tag: scales and conversion are accounted
-};
 
 class access_sink {
  public:

@@ -1,20 +1,23 @@
-// What long regular reads cost per byte, measured on the cycle-accurate engine itself and then applied to whole runs
-// in one step.
+// What long regular accesses cost per byte, measured on the cycle-accurate engine itself and then applied to whole runs
+// and blocks in one step.
 //
-// The first run of a pattern simulates at least eight refresh intervals of such reads on a memory of its own with the
-// same device, policies and mapping; a run of n bytes then takes n times the clocks per byte and moves every counter by
-// its share. Rests are carried from run to run, so sums stay right. Refreshes are not part of the share: the
-// channel counts those that fall into the run.
+// The first of a pattern simulates some refresh intervals of such accesses on a memory of its own with the same device,
+// policies and mapping; n bytes then take n times the clocks per byte and move every counter by their share. Rests are
+// carried on, so sums stay right. Refreshes are not part of the share: the channel counts those that fall into the
+// time.
+//
+// Rows with gaps are drawn, as many as the pattern says, from a fixed seed. Writes end to end are measured as halves of
+// a copy, in turn with reads, less what those reads cost: a bus that turns around between them is in it.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <vector>
 
+#include "tlm/lpddr5/engine/access_pattern.h"
 #include "tlm/lpddr5/engine/address_mapping.h"
 #include "tlm/lpddr5/engine/controller_config.h"
 #include "tlm/lpddr5/engine/figures.h"
-#include "tlm/lpddr5/engine/open_runs.h"
 #include "tlm/lpddr5/engine/rules.h"
 
 namespace dvp::lpddr5 {
@@ -28,9 +31,9 @@ class stream_rates {
     cycles duration = 0;  // the data bus of every channel is busy with the run
     cycles latency = 0;   // from the end of that to the last beat
   };
-  // So many array bytes, read as part of a run.
-  step serve(std::uint64_t bytes, const run_pattern& pattern);
-  // Adds what the reads served since counted.
+  // So many array bytes of a run or block.
+  step serve(std::uint64_t bytes, const access_pattern& pattern);
+  // Adds what the accesses served since counted.
   void settle_figures(system_figures& figures);
 
  private:
@@ -41,15 +44,17 @@ class stream_rates {
     double clocks_carried = 0;
     std::uint64_t unsettled = 0;  // bytes
   };
-  rate measure(const run_pattern& pattern) const;
-  rate& rate_of(const run_pattern& pattern);
+  // Of the accesses alone, or between reads end to end, as many bytes of each.
+  rate measure(const access_pattern& pattern, bool between_reads = false) const;
+  rate measure_copied(const access_pattern& written);
+  rate& rate_of(const access_pattern& pattern);
 
   const device& device_;
   const rule_table& rules_;
   controller_config config_;
   const address_mapping& mapping_;
-  std::map<run_pattern, rate> rates_;
-  run_pattern last_pattern_;
+  std::map<access_pattern, rate> rates_;
+  access_pattern last_pattern_;
   rate* last_ = nullptr;  // of that
 };
 

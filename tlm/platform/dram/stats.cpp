@@ -130,7 +130,7 @@ ordered_json make_dram_stats(const dram_result& r) {
                        {"writes", r.figures.writes},
                        {"read_bytes", r.figures.read_bytes},
                        {"write_bytes", r.figures.write_bytes},
-                       {"streamed_reads", r.figures.streamed_reads},
+                       {"streamed_accesses", r.figures.streamed_accesses},
                        {"streamed_bytes", r.figures.streamed_bytes}};
   stats["energy"] = energy(r);
   stats["precision"] = precisions(r.figures);

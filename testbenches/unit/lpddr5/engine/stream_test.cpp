@@ -42,7 +42,7 @@ outcome read_runs(std::uint64_t stream_bytes, std::uint64_t run, std::uint8_t pr
   }
   const cycles end = m.memory.drain();
   const auto& figures = m.memory.figures(end);
-  return {static_cast<double>(end), energy_of(figures, m.dev).total_j(), figures.streamed_reads};
+  return {static_cast<double>(end), energy_of(figures, m.dev).total_j(), figures.streamed_accesses};
 }
 
 TEST(stream, agrees_with_the_cycle_mode_within_two_percent) {
@@ -64,40 +64,137 @@ TEST(stream, agrees_with_the_cycle_mode_within_two_percent) {
   }
 }
 
-// Rows of 512 bytes at a stride, cut at 4 KiB as a DMA does, in turn with sequential reads of another area.
-outcome read_rows(std::uint64_t stream_bytes, std::uint64_t row, std::uint64_t stride, std::uint32_t channels) {
+// Blocks of rows in turn with blocks end to end from elsewhere, as a DMA reads weights and scales; every `share`-th row
+// on average, all of them for 1.
+struct row_shape {
+  std::uint64_t row;
+  std::uint64_t stride;
+  std::uint32_t share;
+  std::uint8_t precision;
+  std::uint32_t channels;
+};
+
+std::ostream& operator<<(std::ostream& out, const row_shape& s) {
+  return out << "row " << s.row << ", stride " << s.stride << ", share " << s.share << ", q" << unsigned{s.precision}
+             << ", " << s.channels << " channels";
+}
+
+class blocks : public testing::TestWithParam<row_shape> {};
+
+outcome read_blocks(const row_shape& shape, std::uint64_t stream_bytes) {
+  controller_config policies;
+  policies.stream_bytes = stream_bytes;
+  test_memory m(policies, shape.channels, "row-bank-column-group-channel");
+  random_numbers random(3);
+  cycles now = 0;
+  std::uint32_t place = 0;
+  std::uint64_t beside = m.memory.bytes() / 2;
+  std::vector<std::uint32_t> list(64);
+  for (int i = 0; i < 150; ++i) {
+    for (auto& each : list) {
+      while (random.below(shape.share) != 0) ++place;
+      each = place++;
+    }
+    access a;
+    a.rows = 64;
+    a.bytes = 64 * shape.row;
+    a.stride = shape.stride;
+    a.precision = shape.precision;
+    a.tagged = shape.precision != 8;
+    if (shape.share == 1) {
+      a.address = list[0] * shape.stride;
+    } else {
+      a.list = list.data();
+    }
+    m.submit(now, a);
+    now = m.memory.settle();
+    access scales;
+    scales.rows = 2;
+    scales.bytes = 4096;
+    scales.stride = 2048;
+    scales.address = beside;
+    m.submit(now, scales);
+    now = m.memory.settle();
+    beside += 4096;
+  }
+  const cycles end = m.memory.drain();
+  const auto& figures = m.memory.figures(end);
+  return {static_cast<double>(end), energy_of(figures, m.dev).total_j(), figures.streamed_accesses};
+}
+
+TEST_P(blocks, take_what_the_cycle_mode_says) {
+  const outcome cycle = read_blocks(GetParam(), 0);
+  const outcome stream = read_blocks(GetParam(), 256);
+  EXPECT_EQ(cycle.streamed, 0U);
+  EXPECT_EQ(stream.streamed, 300U);
+  EXPECT_NEAR(stream.clocks / cycle.clocks, 1, 0.03);
+  EXPECT_NEAR(stream.joules / cycle.joules, 1, 0.03);
+}
+
+INSTANTIATE_TEST_SUITE_P(stream, blocks,
+                         testing::Values(row_shape{512, 1536, 1, 8, 1}, row_shape{512, 1536, 1, 8, 4},
+                                         row_shape{512, 8960, 1, 8, 4}, row_shape{1536, 1536, 1, 8, 4},
+                                         row_shape{1536, 1536, 2, 8, 4}, row_shape{1536, 1536, 6, 8, 4},
+                                         row_shape{1536, 1536, 3, 4, 4}, row_shape{3584, 3584, 5, 2, 4},
+                                         row_shape{256, 256, 9, 8, 1}, row_shape{1536, 1536, 40, 8, 4}));
+
+// A copy, in blocks of 64 KiB: reads and writes take turns.
+outcome copy_blocks(std::uint64_t stream_bytes, std::uint32_t channels) {
   controller_config policies;
   policies.stream_bytes = stream_bytes;
   test_memory m(policies, channels, "row-bank-column-group-channel");
   cycles now = 0;
-  const auto read = [&](std::uint64_t address, std::uint64_t bytes) {
-    m.read(now, address, bytes);
-    now = m.memory.settle();
-  };
-  std::uint64_t beside = m.memory.bytes() / 2;
-  for (std::uint64_t i = 0; i < 6000; ++i) {
-    const std::uint64_t address = i * stride;
-    const std::uint64_t first = std::min(row, 4096 - address % 4096);
-    read(address, first);
-    if (first < row) read(address + first, row - first);
-    if (i % 64 != 0) continue;
-    for (int scales = 0; scales < 4; ++scales, beside += 512) read(beside, 512);
+  // Bursts of 4 KiB in cycle mode, as they come to the memory there.
+  const std::uint64_t piece = stream_bytes == 0 ? 4096 : 65536;
+  for (std::uint64_t at = 0; at < std::uint64_t{16} << 20; at += piece) {
+    for (const bool write : {false, true}) {
+      access a = test_memory::access_to(at + (write ? m.memory.bytes() / 2 : 0), piece, write);
+      if (stream_bytes != 0) a.rows = 2;
+      a.stride = piece / 2;
+      m.submit(now, a);
+      now = m.memory.settle();
+    }
   }
   const cycles end = m.memory.drain();
   const auto& figures = m.memory.figures(end);
-  return {static_cast<double>(end), energy_of(figures, m.dev).total_j(), figures.streamed_bytes};
+  EXPECT_EQ(figures.write_bytes, 16U << 20);
+  return {static_cast<double>(end), energy_of(figures, m.dev).total_j(), figures.streamed_accesses};
 }
 
-TEST(stream, agrees_with_the_cycle_mode_for_rows_at_a_stride) {
+TEST(stream, copies_in_blocks_as_the_cycle_mode_copies_in_bursts) {
   for (const std::uint32_t channels : {1U, 4U}) {
-    for (const std::uint64_t stride : {std::uint64_t{1536}, std::uint64_t{8960}}) {
-      const outcome cycle = read_rows(0, 512, stride, channels);
-      const outcome stream = read_rows(256, 512, stride, channels);
-      const std::string what = std::to_string(channels) + " channels, stride " + std::to_string(stride);
-      EXPECT_EQ(cycle.streamed, 0U);
-      EXPECT_GT(stream.streamed, 6000 * 512 * 8 / 10) << what;
-      EXPECT_NEAR(stream.clocks / cycle.clocks, 1, 0.03) << what;
-      EXPECT_NEAR(stream.joules / cycle.joules, 1, 0.03) << what;
+    const outcome cycle = copy_blocks(0, channels);
+    const outcome stream = copy_blocks(256, channels);
+    EXPECT_EQ(stream.streamed, 2U * (16 << 20) / 65536);
+    EXPECT_NEAR(stream.clocks / cycle.clocks, 1, 0.03) << channels << " channels";
+    EXPECT_NEAR(stream.joules / cycle.joules, 1, 0.03) << channels << " channels";
+  }
+}
+
+// Without stream mode a block is its rows.
+TEST(stream, serves_a_block_row_by_row_in_cycle_mode) {
+  const std::vector<std::uint32_t> list = {9, 2, 3, 40};
+  std::vector<std::vector<issued_command>> logs;
+  for (const bool block : {false, true}) {
+    test_memory m({}, 2);
+    access a = test_memory::access_to(1 << 20, 4 * 320, false);
+    a.rows = 4;
+    a.stride = 1000;
+    a.list = list.data();
+    if (block) {
+      m.submit(0, a);
+    } else {
+      for (const std::uint32_t row : list) m.read(0, (1 << 20) + 1000 * row, 320);
+    }
+    m.memory.drain();
+    for (auto& log : m.record.log) logs.push_back(log);
+  }
+  ASSERT_EQ(logs.size(), 4U);
+  for (std::size_t c = 0; c < 2; ++c) {
+    ASSERT_EQ(logs[c].size(), logs[c + 2].size());
+    for (std::size_t i = 0; i < logs[c].size(); ++i) {
+      EXPECT_EQ(logs[c][i].at, logs[c + 2][i].at);
+      EXPECT_EQ(logs[c][i].what, logs[c + 2][i].what);
     }
   }
 }
@@ -118,7 +215,7 @@ outcome read_in_a_row(std::uint64_t stream_bytes) {
   }
   const cycles end = m.memory.drain();
   const auto& figures = m.memory.figures(end);
-  return {static_cast<double>(end), energy_of(figures, m.dev).total_j(), figures.streamed_reads};
+  return {static_cast<double>(end), energy_of(figures, m.dev).total_j(), figures.streamed_accesses};
 }
 
 TEST(stream, knows_refreshes_that_are_put_off) {
@@ -144,7 +241,7 @@ TEST(stream, serves_only_what_continues) {
       now = m.memory.settle();
     }
     ends.push_back(m.memory.drain());
-    EXPECT_EQ(m.memory.figures(ends.back()).streamed_reads, 0U);
+    EXPECT_EQ(m.memory.figures(ends.back()).streamed_accesses, 0U);
   }
   EXPECT_EQ(ends[0], ends[1]);
 }
