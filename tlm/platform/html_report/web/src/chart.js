@@ -107,6 +107,24 @@ export const legend = (c, more = {}) => ({ top: 0, textStyle: { color: c.text },
   pageTextStyle: { color: c.text }, ...more });
 
 /**
+ * A legend with all names on the page, on as many lines as they take in the narrowest of the page's charts: paper cannot
+ * scroll. `height` is that of the lines, CSS pixels; `of(colours)` the option.
+ */
+export function wrappedLegend(names) {
+  const width = 530;
+  let lines = 1, used = 0;
+  for (const name of names) {
+    const taken = 42 + 7 * name.length;
+    if (used > 0 && used + taken > width) {
+      lines += 1;
+      used = 0;
+    }
+    used += taken;
+  }
+  return { height: 10 + 24 * lines, of: (c) => legend(c, { type: "plain" }) };
+}
+
+/**
  * Bars lying one below the other, each made of the same parts. `bars`: [{name, values}], `parts`: names of the values;
  * `show` makes a value a text. Null when all values are 0.
  */
@@ -114,14 +132,15 @@ export function stackedBars({ title, bars, parts, show, wide, share = false }) {
   const used = parts.map((_, i) => bars.some((b) => b.values[i] > 0));
   if (!used.includes(true)) return null;
   const named = parts.length > 1;
-  const top = named ? 34 : 6;
+  const key = wrappedLegend(parts.filter((_, i) => used[i]));
+  const top = named ? key.height : 6;
   return chart({
     title, wide, height: top + 32 * bars.length + 30,
     columns: [{ title: "" }, ...parts.map((p) => ({ title: p, number: true }))],
     rows: bars.map((b) => [b.name, ...b.values.map(show)]),
     option: (c) => ({
       grid: { left: 4, right: 30, top, bottom: 4, containLabel: true },
-      legend: named ? legend(c) : undefined,
+      legend: named ? key.of(c) : undefined,
       tooltip: tooltip(c, (p) => `${p.name}\n${named ? p.seriesName + ": " : ""}${show(p.value)}`),
       xAxis: axis(c, { type: "value", axisLabel: { formatter: show, hideOverlap: true }, splitNumber: 4, ...(share ? { max: 1, interval: 0.25 } : {}) }),
       yAxis: axis(c, { type: "category", inverse: true, data: bars.map((b) => b.name), splitLine: { show: false }, axisTick: { show: false } }),
