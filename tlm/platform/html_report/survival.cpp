@@ -23,8 +23,9 @@ std::string gain(double value) {
   return with_decimals(value, 2);
 }
 
+// Not to be broken between lines.
 std::string percent(double share) {
-  return with_decimals(100 * share, 0) + " %";
+  return with_decimals(100 * share, 0) + "\u00a0%";
 }
 
 // "a, b and c"
@@ -36,26 +37,26 @@ std::string listed(const std::vector<std::string>& words) {
   return text;
 }
 
-// "refresh takes 0.05, rows 0.12 and the CPU 0.30; conversion gives 0.02; scatter changes nothing in two decimals"
+// "0.05 is lost to refresh and 0.30 to the CPU; 0.02 is won by conversion; nothing that two decimals show is lost to
+// rows"
 std::string shares_of(const ordered_json& takes) {
-  std::vector<std::string> taken, given, nothing;
+  std::vector<std::string> lost, won, nothing;
   for (const auto& t : takes) {
     const std::string name = t["name"];
     const double amount = t["amount"];
     if (std::abs(amount) < least_shown) {
       nothing.push_back(name);
     } else if (amount > 0) {
-      taken.push_back(name + (taken.empty() ? " takes " : " ") + gain(amount));
+      lost.push_back(gain(amount) + (lost.empty() ? " is lost to " : " to ") + name);
     } else {
-      given.push_back(name + (given.empty() ? " gives " : " ") + gain(-amount));
+      won.push_back(gain(-amount) + (won.empty() ? " is won by " : " by ") + name);
     }
   }
   std::string text;
   const auto add = [&](const std::string& part) { text += part.empty() ? "" : (text.empty() ? "" : "; ") + part; };
-  add(listed(taken));
-  add(listed(given));
-  if (!nothing.empty())
-    add(listed(nothing) + (nothing.size() == 1 ? " changes" : " change") + " nothing that two decimals show");
+  add(listed(lost));
+  add(listed(won));
+  add(nothing.empty() ? "" : "nothing that two decimals show is lost to " + listed(nothing));
   return text;
 }
 

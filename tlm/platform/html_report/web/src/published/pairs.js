@@ -6,10 +6,10 @@ import { caption, chartsOf, gain, notesOf } from "./charts.js";
 
 const views = [["gain", (cell) => cell.value, (c) => c.centre], ["interaction", (cell) => cell.interaction, () => 1]];
 
-// Blue above the centre, red below it, white at it; full where it is `span` times as much or as little.
+// Blue above the centre, red below it, white at it; strongest where it is `span` times as much or as little.
 function shade(c, factor, span) {
   const strength = Math.min(Math.abs(Math.log(factor)) / Math.log(span), 1);
-  return { fill: c.series[factor >= 1 ? 0 : 6], opacity: 0.06 + 0.84 * strength };
+  return { fill: c.series[factor >= 1 ? 0 : 6], opacity: 0.06 + 0.6 * strength };
 }
 
 function draw(c) {
