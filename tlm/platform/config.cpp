@@ -222,7 +222,8 @@ platform_config load_config(const std::string& name_or_path, const std::vector<s
   }
 
   const auto schema_path = data_root() / "tlm/platform/configs/config.schema.json";
-  check_against_schema(config.source, core::parse_json(read_text(schema_path), "config.schema.json"), file);
+  check_against_schema(config.source, core::parse_json(read_text(schema_path), "config.schema.json"), file,
+                       "config.schema.json");
 
   const ordered_json& json = config.source;
   check_reasons(json, file);

@@ -89,7 +89,8 @@ void read_latency_file(platform_config& config, const loaded_model& model) {
   try {
     document = core::parse_json(read_text(*path), file);
     const fs::path schema = data_root() / "tlm/platform/configs/latency.schema.json";
-    check_against_schema(document, core::parse_json(read_text(schema), "latency.schema.json"), file);
+    check_against_schema(document, core::parse_json(read_text(schema), "latency.schema.json"), file,
+                         "latency.schema.json");
   } catch (const core::config_error& error) {
     throw usage_error(error.what());
   }

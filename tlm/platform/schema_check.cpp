@@ -22,6 +22,11 @@ std::string joined(const std::string& path, const std::string& key) {
 
 // The validator reports a key it does not know without saying which one was meant, so these are looked for first.
 void refuse_unknown_keys(const json& document, const json& schema, const std::string& path, const std::string& file) {
+  if (document.is_array() && schema.contains("items") && schema["items"].is_object()) {
+    for (std::size_t i = 0; i < document.size(); ++i) {
+      refuse_unknown_keys(document[i], schema["items"], joined(path, std::to_string(i)), file);
+    }
+  }
   if (!document.is_object() || !schema.contains("properties")) return;
   const json& properties = schema["properties"];
   const bool closed = schema.contains("additionalProperties") && schema["additionalProperties"] == false;
@@ -51,7 +56,8 @@ std::string path_of(const std::vector<std::string>& context) {
 
 }  // namespace
 
-void check_against_schema(const json& document, const json& schema, const std::string& file) {
+void check_against_schema(const json& document, const json& schema, const std::string& file,
+                          const std::string& schema_file) {
   refuse_unknown_keys(document, schema, "", file);
 
   valijson::Schema parsed;
@@ -67,8 +73,8 @@ void check_against_schema(const json& document, const json& schema, const std::s
   valijson::ValidationResults::Error fault;
   results.popError(fault);
   const std::string path = path_of(fault.context);
-  throw usage_error(file + ": " + (path.empty() ? "" : path + ": ") + fault.description +
-                    " See tlm/platform/configs/config.schema.json for what each key takes.");
+  throw usage_error(file + ": " + (path.empty() ? "" : path + ": ") + fault.description + " See tlm/platform/configs/" +
+                    schema_file + " for what each key takes.");
 }
 
 }  // namespace dvp::platform

@@ -90,6 +90,27 @@ TEST(timeline_view, shares_bytes_and_work_by_operator) {
       (ordered_json{{"name", "attn"}, {"macs", 30.0}, {"bytes", 60.0}, {"array_us", 256.0}, {"transfer_us", 64.0}}));
 }
 
+TEST(timeline_view, channels_that_saw_less_than_the_dmas_moved_are_left_out) {
+  const auto view_of = [](int bytes_on_channel) {
+    const scratch_file file(R"({"traceEvents":[
+      {"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":"memory channel 0"}},
+      {"ph":"M","name":"thread_name","pid":2,"tid":2,"args":{"name":"dma_load"}},
+      {"ph":"X","name":"read","pid":1,"tid":1,"ts":0,"dur":128,"args":{"bytes":)" +
+                            std::to_string(bytes_on_channel) + R"(}},
+      {"ph":"X","name":"weights","pid":2,"tid":2,"ts":0,"dur":256,"args":{"bytes":512}}]})");
+    return view_timeline(file.path());
+  };
+  const ordered_json whole = view_of(512);
+  EXPECT_EQ(whole["memory_bytes_of"], "channels");
+  EXPECT_EQ(whole["tracks"].size(), 2U);
+  EXPECT_EQ(whole["memory_bytes_per_second"][0], 4e6);
+  const ordered_json partly = view_of(500);
+  EXPECT_EQ(partly["memory_bytes_of"], "dmas");
+  ASSERT_EQ(partly["tracks"].size(), 1U);
+  EXPECT_EQ(partly["tracks"][0]["name"], "dma_load");
+  EXPECT_EQ(partly["memory_bytes_per_second"][0], 2e6);
+}
+
 TEST(timeline_view, nothing_in_a_file_makes_it_large_or_slow) {
   std::string text = R"({"traceEvents":[)";
   for (int track = 0; track < 300; ++track) {

@@ -2,6 +2,7 @@
 
 #include "tlm/platform/figures.h"
 #include "tlm/platform/html_report/input.h"
+#include "tlm/platform/html_report/published_part.h"
 #include "tlm/platform/html_report/run_part.h"
 #include "tlm/platform/html_report/sweep_part.h"
 #include "tlm/platform/version.h"
@@ -34,7 +35,8 @@ ordered_json report_document(const std::vector<std::string>& inputs, const std::
   ordered_json document;
   document["title"] = title;
   document["version"] = version;
-  ordered_json runs = ordered_json::array(), comparisons = ordered_json::array(), sweeps = ordered_json::array();
+  ordered_json runs = ordered_json::array(), comparisons = ordered_json::array(), sweeps = ordered_json::array(),
+               published = ordered_json::array();
   for (const auto& path : inputs) {
     const report_input input = open_report_input(path);
     switch (input.kind) {
@@ -48,11 +50,15 @@ ordered_json report_document(const std::vector<std::string>& inputs, const std::
       case report_kind::sweep:
         for (auto& part : sweep_parts(input.file)) sweeps.push_back(std::move(part));
         break;
+      case report_kind::published:
+        published.push_back(published_part(input.name, input.content));
+        break;
     }
   }
   document["runs"] = std::move(runs);
   document["comparisons"] = std::move(comparisons);
   document["sweeps"] = std::move(sweeps);
+  document["published"] = std::move(published);
   return document;
 }
 

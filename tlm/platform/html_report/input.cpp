@@ -4,6 +4,7 @@
 
 #include "tlm/core/strict_json.h"
 #include "tlm/platform/files.h"
+#include "tlm/platform/html_report/published_check.h"
 #include "tlm/platform/schema_check.h"
 
 namespace dvp::platform {
@@ -19,6 +20,7 @@ struct document_kind {
 };
 constexpr document_kind stats_kind{"dllm-vp.stats.1", "stats.schema.json"};
 constexpr document_kind comparison_kind{"dllm-vp.compare.1", "compare.schema.json"};
+constexpr document_kind published_kind{"dllm-vp.published.1", "published.schema.json"};
 
 ordered_json parse(const fs::path& file) {
   try {
@@ -38,16 +40,22 @@ std::string_view family(std::string_view format) {
   return format.substr(0, format.rfind('.'));
 }
 
-void check(const ordered_json& document, const document_kind& kind, const fs::path& file) {
+void check_format(const ordered_json& document, const document_kind& kind, const fs::path& file) {
   const std::string format = format_of(document);
-  if (format != kind.format) {
-    const bool other_version = family(format) == family(kind.format);
-    throw usage_error(file.string() + ": schema: " + (format.empty() ? "is missing" : "is " + format) + "; " +
-                      (other_version ? "this program reads " : "wanted is ") + kind.format +
-                      (other_version ? ", use the dllm-vp that wrote the file" : ", as dllm-vp writes it with --out"));
-  }
-  const fs::path schema = data_root() / "tlm/platform/configs" / kind.schema;
-  check_against_schema(document, parse(schema), file.string());
+  if (format == kind.format) return;
+  const bool other_version = family(format) == family(kind.format);
+  throw usage_error(file.string() + ": schema: " + (format.empty() ? "is missing" : "is " + format) + "; " +
+                    (other_version ? "this program reads " : "wanted is ") + kind.format +
+                    (other_version ? ", use the dllm-vp that wrote the file" : ", as dllm-vp writes it with --out"));
+}
+
+ordered_json schema_of(const document_kind& kind) {
+  return parse(data_root() / "tlm/platform/configs" / kind.schema);
+}
+
+void check(const ordered_json& document, const document_kind& kind, const fs::path& file) {
+  check_format(document, kind, file);
+  check_against_schema(document, schema_of(kind), file.string(), kind.schema);
 }
 
 bool is_database(const fs::path& file) {
@@ -76,7 +84,9 @@ ordered_json read_stats(const fs::path& file) {
 
 report_input open_report_input(const std::string& path) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) throw usage_error(path + ": is not there; give results of run, compare or sweep");
+  if (!fs::exists(path, ignored)) {
+    throw usage_error(path + ": is not there; give results of run, compare, sweep or scripts/published");
+  }
   report_input input;
   input.name = path;
   input.file = fs::is_directory(path, ignored) ? results_in(path) : fs::path(path);
@@ -85,9 +95,14 @@ report_input open_report_input(const std::string& path) {
     return input;
   }
   input.content = parse(input.file);
-  if (family(format_of(input.content)) == family(comparison_kind.format)) {
+  const std::string given = format_of(input.content);
+  if (family(given) == family(comparison_kind.format)) {
     input.kind = report_kind::comparison;
     check(input.content, comparison_kind, input.file);
+  } else if (family(given) == family(published_kind.format)) {
+    input.kind = report_kind::published;
+    check_format(input.content, published_kind, input.file);
+    check_published(input.content, schema_of(published_kind), input.file.string());
   } else {
     check(input.content, stats_kind, input.file);
   }

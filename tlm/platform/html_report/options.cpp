@@ -14,7 +14,7 @@ namespace {
 po::options_description description() {
   po::options_description options("dllm-vp report INPUT... --out FILE: results as one HTML page", 110);
   options.add_options()("inputs", po::value<std::vector<std::string>>()->composing(),
-                        "folders that run or compare had as --out, or databases of sweep")(
+                        "folders that run or compare had as --out, databases of sweep, documents of scripts/published")(
       "out,o", po::value<std::string>(), "the page, such as report.html; it needs no network and no other file")(
       "title", po::value<std::string>(), "heading of the page")("help,h", "this text");
   return options;

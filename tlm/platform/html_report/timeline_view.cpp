@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -47,7 +48,7 @@ double macs_of(std::string_view name) {
 
 class collector {
  public:
-  collector() : memory_bytes_(bins_.add_row()) {}
+  collector() : channel_bytes_(bins_.add_row()), dma_bytes_(bins_.add_row()) {}
 
   void take(const event& e) {
     if (e.phase == "M" && e.name == "process_name") processes_[e.process] = e.thread_or_process;
@@ -61,7 +62,8 @@ class collector {
     t->end_us = std::max(t->end_us, end_us);
     end_us_ = std::max(end_us_, end_us);
     if (e.name != "wait" && e.name != "sleep") bins_.add(t->row, e.begin_us, end_us, e.duration_us);
-    if (t->name.starts_with("memory")) bins_.add(memory_bytes_, e.begin_us, end_us, e.bytes);
+    if (is_channel(*t)) bins_.add(channel_bytes_, e.begin_us, end_us, e.bytes);
+    if (is_dma(*t)) bins_.add(dma_bytes_, e.begin_us, end_us, e.bytes);
     if (!e.operator_name.empty()) take_operator(e, *t);
   }
 
@@ -76,15 +78,17 @@ class collector {
       for (std::size_t i = 0; i < used; ++i) values.push_back(std::round(bins_.row(row)[i] * factor * 1e4) / 1e4);
       return values;
     };
+    const bool channels = channels_are_whole();
     view["tracks"] = ordered_json::array();
     for (const auto& [number, t] : tracks_) {
-      if (t.nested) continue;
+      if (t.nested || (is_channel(t) && !channels)) continue;
       const auto process = processes_.find(t.process);
       view["tracks"].push_back({{"process", process == processes_.end() ? "" : process->second},
                                 {"name", t.name},
                                 {"busy", scaled(t.row, 1 / bins_.width_us())}});
     }
-    view["memory_bytes_per_second"] = scaled(memory_bytes_, 1e6 / bins_.width_us());
+    view["memory_bytes_per_second"] = scaled(channels ? channel_bytes_ : dma_bytes_, 1e6 / bins_.width_us());
+    view["memory_bytes_of"] = channels ? "channels" : "dmas";
     view["operators"] = ordered_json::array();
     for (const auto& [name, o] : operators_) {
       view["operators"].push_back({{"name", name},
@@ -108,6 +112,18 @@ class collector {
     double macs = 0, bytes = 0, array_us = 0, transfer_us = 0;
   };
 
+  static bool is_channel(const track& t) { return t.name.starts_with("memory"); }
+  static bool is_dma(const track& t) { return t.name == "dma_load" || t.name == "dma_store"; }
+
+  // Every byte that a DMA moves crosses a channel, unless the memory served it without simulating its bursts.
+  bool channels_are_whole() const {
+    const auto total = [&](std::size_t row) {
+      return std::accumulate(bins_.row(row).begin(), bins_.row(row).end(), 0.0);
+    };
+    constexpr double rounding = 1e-6;
+    return total(channel_bytes_) >= total(dma_bytes_) * (1 - rounding);
+  }
+
   track* track_of(const event& e) {
     const auto known = tracks_.find(e.track);
     if (known != tracks_.end()) return &known->second;
@@ -123,14 +139,14 @@ class collector {
     if (t.name == "array") {
       o.macs += macs_of(e.name);
       o.array_us += e.duration_us;
-    } else if (t.name == "dma_load" || t.name == "dma_store") {
+    } else if (is_dma(t)) {
       o.bytes += e.bytes;
       o.transfer_us += e.duration_us;
     }
   }
 
   time_bins bins_;
-  std::size_t memory_bytes_;
+  std::size_t channel_bytes_, dma_bytes_;
   double end_us_ = 0;
   std::map<std::uint64_t, std::string> processes_, names_;
   std::map<std::uint64_t, track> tracks_;

@@ -40,7 +40,7 @@ export function choice(label, values, call, chosen = 0) {
 
 /** A section of the page with its heading; null when there is nothing to show. */
 export function section(id, title, ...children) {
-  const content = children.flat().filter((c) => c !== null && c !== undefined);
+  const content = children.flat(Infinity).filter((c) => c !== null && c !== undefined);
   if (content.length === 0) return null;
   return h("section", { id, "aria-labelledby": id + "-title" }, h("h2", { id: id + "-title" }, title), content);
 }

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 
 const meaning = {
-  measured: ["\u25cf", "this run simulated it"],
+  measured: ["\u25cf", "it was simulated"],
   modelled: ["\u25d0", "a formula over what was simulated, named beside it"],
   quoted: ["\u275d", "a publication or data sheet, named beside it"],
   computed: ["=", "follows from what is named beside it"],

@@ -2,6 +2,14 @@
 
 import { dropCharts } from "./chart.js";
 import { choice, h } from "./dom.js";
+import { amounts } from "./published/amounts.js";
+import { answer } from "./published/answer.js";
+import { breakEven } from "./published/break_even.js";
+import { gains } from "./published/gains.js";
+import { ladder } from "./published/ladder.js";
+import { given, origin, tables } from "./published/origin.js";
+import { pairs } from "./published/pairs.js";
+import { tornado } from "./published/tornado.js";
 import { assumptions } from "./sections/assumptions.js";
 import { comparison } from "./sections/comparison.js";
 import { compression } from "./sections/compression.js";
@@ -19,11 +27,13 @@ import { what } from "./sections/what.js";
 import { startTheme, toggleTheme } from "./theme.js";
 
 const of_a_run = [what, figures, latency, energy, roofline, timeline, forwards, traffic, plan, compression, quality, assumptions];
+const of_publications = [answer, gains, amounts, tornado, pairs, breakEven, ladder, tables, origin, given];
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const names = data.runs.map((run) => `${run.name} (${run.folder})`);
-const alone = data.runs.length === 1 && !data.comparisons.length && !data.sweeps.length ? data.runs[0].name : "";
-const title = data.title || (alone || "Results") + ", dllm-vp";
+const alone = data.runs.length === 1 && !data.comparisons.length && !data.sweeps.length && !data.published.length ? data.runs[0].name : "";
+const of_one_document = data.published.length === 1 && !data.runs.length ? data.published[0].title : "";
+const title = data.title || (alone || of_one_document || "Results") + ", dllm-vp";
 document.title = title;
 
 const main = h("main", { id: "main", tabindex: "-1" });
@@ -31,7 +41,8 @@ const contents = h("nav", { "aria-label": "Sections" });
 
 function show(index) {
   dropCharts();
-  const sections = [...data.sweeps.map(sweep), ...data.comparisons.map(comparison)];
+  const sections = data.published.length > 0 ? of_publications.map((build) => build(data.published)) : [];
+  sections.push(...data.sweeps.map(sweep), ...data.comparisons.map(comparison));
   if (data.runs.length > 0) {
     if (sections.length > 0 || data.runs.length > 1) sections.push(h("h1", { class: "run" }, "Run " + data.runs[index].name));
     sections.push(...of_a_run.map((build) => build(data.runs[index])));

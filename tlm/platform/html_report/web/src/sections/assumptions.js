@@ -1,11 +1,11 @@
-// What the run takes as given.
+// What results take as given.
 
 import { h, note, section, table } from "../dom.js";
 import { count, plain } from "../format.js";
 import { kinds, mark } from "../kinds.js";
 
-export function assumptions(run) {
-  const all = run.assumptions;
+/** A section of `all`: [{path, value, kind, reason}], to be filtered by text and by kind. */
+export function filteredAssumptions(id, title, explained, all) {
   const body = h("div", {}), shown = h("span", { class: "note", role: "status" });
   let text = "", kind = "";
   const fill = () => {
@@ -19,7 +19,9 @@ export function assumptions(run) {
   const search = h("input", { type: "search", oninput: (e) => { text = e.target.value.toLowerCase(); fill(); } });
   const select = h("select", { onchange: (e) => { kind = e.target.value; fill(); } }, h("option", { value: "" }, "all kinds"),
     kinds.filter((k) => all.some((a) => a.kind === k)).map((k) => h("option", { value: k }, k)));
-  return section("assumptions", "Assumptions",
-    note("Every value of the configuration as it was simulated, and what the memory's device takes as given."),
+  return section(id, title, note(explained),
     h("div", { class: "controls" }, h("label", { class: "control" }, "Filter ", search), h("label", { class: "control" }, "Kind ", select), shown), body);
 }
+
+export const assumptions = (run) => filteredAssumptions("assumptions", "Assumptions",
+  "Every value of the configuration as it was simulated, and what the memory's device takes as given.", run.assumptions);

@@ -25,6 +25,6 @@ export function compression(run) {
       parts: ["q8, no map yet", "q8, without a basis", "mapped q8", "mapped q4", "mapped q2", "mapped q0"] }) : null,
     network.length ? stackedBars({ title: "Channels of the feed-forward network, shares (measured)", bars: network, share: true, show: percent,
       parts: ["recomputed, q8", "corrected, q4", "corrected, q2", "carried"] }) : null,
-    c.prefix ? note(`Mean bits of mapped reads ${number(c.prefix.mean_bits.mapped)}, of all reads ${number(c.prefix.mean_bits.all)}; ${count(c.prefix.maps)} tier maps, ${count(c.prefix.bases)} bases.`) : null,
+    c.prefix ? note(`${c.prefix.maps ? `Mean bits of mapped reads ${number(c.prefix.mean_bits.mapped)}` : "No reads are mapped"}, mean bits of all reads ${number(c.prefix.mean_bits.all)}; ${count(c.prefix.maps)} tier maps, ${count(c.prefix.bases)} bases.`) : null,
     c.network ? note(`Mean drift ${number(c.network.mean_drift)}, largest ${number(c.network.largest_drift)}, mean budget ${number(c.network.mean_budget)}.`) : null);
 }

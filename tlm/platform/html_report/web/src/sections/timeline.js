@@ -19,6 +19,7 @@ export function timeline(run) {
   const view = run.timeline;
   if (!view || view.tracks.length === 0) return null;
   const all = lines(view).sort((a, b) => (shownFirst.indexOf(b.name) >= 0) - (shownFirst.indexOf(a.name) >= 0));
+  const whole = view.memory_bytes_of === "channels";
   const at = (i) => (i + 0.5) * view.bin_us;
   const common = (c) => ({
     grid: { left: 16, right: 24, top: 40, bottom: 56, containLabel: true },
@@ -41,13 +42,13 @@ export function timeline(run) {
       }),
     }),
     chart({
-      title: "DRAM bandwidth (measured)", height: 240, wide: true,
+      title: whole ? "DRAM bandwidth (measured)" : "Bandwidth of what the DMAs load and store (measured)", height: 240, wide: true,
       option: (c) => ({
         ...common(c), legend: undefined, tooltip: tooltip(c, show((v) => si(v, "B/s")), "axis"),
         yAxis: axis(c, { type: "value", min: 0, axisLabel: { formatter: (v) => si(v, "B/s") } }),
-        series: [{ ...step, name: "bytes over the data buses", areaStyle: { opacity: 0.2 },
+        series: [{ ...step, name: whole ? "bytes over the data buses" : "bytes of the DMAs", areaStyle: { opacity: 0.2 },
           data: view.memory_bytes_per_second.map((b, i) => [at(i), b]) }],
       }),
     }),
-    note(`Intervals of ${time(view.bin_us)}; of the prompts that are on the timeline. The same with every event: open timeline.json in ui.perfetto.dev.`));
+    note(`Intervals of ${time(view.bin_us)}; of the prompts that are on the timeline. ${whole ? "" : "The memory serves what it can in one step, so that its channels have no complete track. "}The same with every event: open timeline.json in ui.perfetto.dev.`));
 }
