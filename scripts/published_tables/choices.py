@@ -50,17 +50,25 @@ CHOICES = (
     *((f"price of {part.replace('_', ' ')}", [("half", {"price": {part: 0.5}}), ("twice", {"price": {part: 2}})], "energy") for part in ENERGY_PARTS),
 )
 
-# Choices of the configurations that stay as they are: (path, why they cannot matter to the gain here).
+# Choices of the configurations that stay as they are: (paths, why they cannot matter to the gain here).
 LEFT_OUT = (
-    ("npu.window", "bytes is 0 on these classes: the NPU reaches all memory; on the phone class it decides, see break-even"),
-    ("npu.vector.functions", "depths and passes of the vector unit: fewer or more passes are what lanes vary"),
-    ("npu.sampling", "depth of a comparison, once per descriptor; the rate is what lanes vary"),
-    ("npu.scratchpad.bytes", "nothing is evicted from it: the firmware's plan fits or is refused"),
-    ("memory.mode", "stream mode is compared with every command by `published check`"),
-    ("cpu.seat, cpu.rv64", "the RV64 seat is not used"),
-    ("cpu.harts", "one hart works; the others' idle power is in the price of the CPU"),
-    ("cpu.work_cycles.token, commit, tensor, element", "paid per token, or not at all with forwards on the NPU: millionths of the time"),
-    ("uart", "nothing is printed"),
-    ("energy.*", "mac_pj and vector_pj are the price of compute, scratchpad_pj_per_byte of sram, npu_static_mw and standby of static, cpu_busy_mw and cpu_idle_mw of cpu"),
-    ("decode.watchdog_us, retries, factor, edit, mbsd, dppr", "off, or without effect as long as nothing fails"),
+    (("npu.window",), "bytes is 0 on these classes: the NPU reaches all memory; on the phone class it decides (break-even --model 8b)"),
+    (("npu.vector.functions",), "depths and passes of the vector unit: more passes are what fewer lanes are"),
+    (("npu.sampling.latency_cycles",), "once per descriptor; the rate is what lanes vary"),
+    (("npu.scratchpad.bytes",), "nothing is evicted from it: the firmware's plan fits or is refused"),
+    (("memory.mode",), "stream mode is compared with every command by check"),
+    (("cpu.seat", "cpu.rv64"), "the RV64 seat is not used"),
+    (("cpu.harts",), "one hart works; what the others take asleep is in the price of the CPU"),
+    (("cpu.work_cycles.token", "cpu.work_cycles.commit", "cpu.work_cycles.tensor", "cpu.work_cycles.element"),
+     "paid per token, or for arithmetic that the NPU does here: millionths of the time"),
+    (("uart",), "nothing is printed"),
+    (("energy.mac_pj", "energy.vector_pj", "energy.sampling_pj"), "are the price of compute; scratchpad_pj_per_byte is that of sram, npu_static_mw and the memory's standby "
+     "that of static, cpu_busy_mw and cpu_idle_mw that of the CPU"),
+    (("decode.watchdog_us", "decode.retries", "decode.factor", "decode.edit", "decode.mbsd", "decode.dppr"), "off, or without effect as long as nothing fails"),
+    (("decode.compression.ffn",), "DAT-FFN on and off is what the configurations differ by"),
 )
+
+
+def listed():
+    """Every path that is varied or has a reason not to be."""
+    return [path for *_, path in CHOICES if path] + [path for paths, _ in LEFT_OUT for path in paths]

@@ -50,16 +50,18 @@ def sensitivity(options, runs):
         m = MODELS[model]
         centre, rows = swept(options, runs, model)
         tables, charts, drawings = [], [], {}
+        paths = {name: path for name, _, path in chosen(options)}
         for i, (what, kind) in enumerate(FIGURES):
             ordered = widest_first(rows, centre, i)
-            cells = [[name, *(c for label, g in (*values, (None, None))[:2] for c in (label, None if g is None else g[i])), spread(values, centre, i)] for name, values in ordered]
+            cells = [[name, paths[name], *(c for label, g in (*values, (None, None))[:2] for c in (label, None if g is None else g[i])), spread(values, centre, i)]
+                     for name, values in ordered]
             tables.append(Table(f"Gain in {what}, widest first; {centre[i]:.2f} as configured",
-                                [Column("choice"), Column("at"), Column("gain", kind, "x"), Column("at"), Column("gain", kind, "x"), Column("highest to lowest", kind, "x")], cells))
+                                [Column("choice"), Column("key"), Column("at"), Column("gain", kind, "x"), Column("at"), Column("gain", kind, "x"), Column("highest to lowest", kind, "x")], cells))
             bars = [(name, [(label, g[i]) for label, g in values]) for name, values in ordered]
             title = f"Gain in {what}, Full over Baseline"
             charts.append({"type": "tornado", "title": title, "subject": m.subject, "kind": kind, "unit": "x", "what": what, "centre": centre[i],
                            "bars": [{"name": name, "ends": [{"at": label, "value": g} for label, g in values]} for name, values in bars]})
             drawings[f"tornado_{model}_{what}.svg"] = tornado(f"{title}, {m.subject}", bars, centre[i])
-        tables.append(Table("Choices that are not in the list", [Column("key"), Column("why")], [list(row) for row in LEFT_OUT]))
+        tables.append(Table("Choices that are not in the list", [Column("key"), Column("why it cannot matter")], [[", ".join(paths), why] for paths, why in LEFT_OUT]))
         sections.append(Section(f"What Full over Baseline rests on: {m.subject}", tables, charts, drawings))
     return sections

@@ -4,7 +4,7 @@ import json
 from points import ROOT
 
 from .causes import EFFECTS, WITHOUT, setting_of
-from .design import DISTRIBUTIONS, MODELS, NAMES, SOURCE, energy, merged, point, whole_models
+from .design import DISTRIBUTIONS, MODELS, NAMES, SOURCE, WIDE, energy, merged, point, whole_models
 from .document import Column, Section, Table
 from .energy_limit import Prices, gain, mixed, scale_for, share_left
 from .four import GAIN_COLUMNS, flat, gains_at, points_of
@@ -14,6 +14,7 @@ from .svg import waterfall
 DRAM = ROOT / "gen/spec/dram/lpddr5.json"
 AGGRESSIVE, LONG = 6, 256
 MEAN_BITS = 4.6861  # of a prefix entry's residual, quoted
+VENDOR_WIDE = 1.9    # pJ/bit of a wide mobile DRAM, quoted (Samsung, LPW; gen/spec/dram/lpddr5.json has the plain one's)
 
 
 def steady():
@@ -41,6 +42,10 @@ def steps(options, runs, model):
     m, rows = MODELS[model], towards(options, model)
     figures = whole_models(options, runs, [p for _, setting, change in rows for p in points_of(model, setting, change).values()])
     at = [(name, gains_at(figures, model, setting, change)) for name, setting, change in rows]
+    cost = prices()
+    cheaper = (cost.core + cost.down) / VENDOR_WIDE
+    at.append((f"a bit of the wide memory at {VENDOR_WIDE} pJ (quoted of a vendor's), of plain LPDDR5 at {cost.core + cost.down:.1f}",
+               {c: (t, e * cheaper if c in WIDE else e) for c, (t, e) in at[-1][1].items()}))
     last = at[-1][1]["full"]
     note = f"Each row keeps the assumptions of the rows before. Quoted for Full ({SOURCE}): {m.latency} in latency, {m.energy} in energy; the last row comes to {last[1]:.2f}."
     gained = [(name, g["full"][1]) for name, g in at]
@@ -96,7 +101,7 @@ def limit(options, runs, model):
         ["share of its 8-bit cost that the feed-forward network may take, memory's reads alone counted", None if needed is None else 100 * needed, "%"],
         ["channels that have to be carried, the others at q2", None if needed is None else 100 * (1 - needed * cost.read(8) / cost.read(2)), "%"],
         ["energy of a bit of the wide memory to plain LPDDR5's, all else as simulated", factor, "x"],
-        ["the same in pJ/bit (vendors of wide mobile DRAM state 1.2 to 1.9)", None if factor is None else factor * bit, "pJ/bit"],
+        [f"the same in pJ/bit (a vendor of wide mobile DRAM states {VENDOR_WIDE})", None if factor is None else factor * bit, "pJ/bit"],
         ["gain if reading cost Full nothing, all else as simulated", energy(base) / (energy(full) - memory), "x"],
     ]
     tables = [Table("What the energy of a read gives at best", columns, rows, (formula,)),
