@@ -42,7 +42,7 @@ CHOICES = (
     ("DMA, clocks per burst", ends("npu.dma.issue_cycles", 4), "npu.dma"),
     ("sequencer, clocks per descriptor", ends("npu.sequencer.dispatch_cycles", 1, 16), "npu.sequencer"),
     ("CPU cycles of a descriptor", ends("cpu.work_cycles.descriptor", 0, 1420), "cpu.work_cycles"),
-    ("CPU cycles of a register access", ends("cpu.register_access_cycles", 0, 60), "cpu.register_access_cycles"),
+    ("CPU cycles of a register access", ends("cpu.register_access_cycles", 1, 60), "cpu.register_access_cycles"),
     ("CPU cycles of arithmetic and copies", [("half", {"set": ["cpu.work_cycles.mac=0.15625", "cpu.work_cycles.copy=0.03125", "cpu.work_cycles.rank=12"]}),
                                              ("twice", {"set": ["cpu.work_cycles.mac=0.625", "cpu.work_cycles.copy=0.125", "cpu.work_cycles.rank=48"]})], "cpu.work_cycles"),
     ("CPU, cache lines under way", ends("cpu.stream.outstanding", 4, 48), "cpu.stream.outstanding"),

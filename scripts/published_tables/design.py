@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from points import add, scaled
 
-from .runs import CONFIGURATIONS, DISTRIBUTIONS, SHAPES
+from .document import resolved
+from .runs import DISTRIBUTIONS, SHAPES
 
 ORDER = ("baseline", "compression", "wifiv", "full")
 COMPRESSED, WIDE = ("compression", "full"), ("wifiv", "full")
@@ -108,8 +109,7 @@ def arguments(options, wanted, layers):
     if wanted.configuration in COMPRESSED:
         assignments.append(f"decode.compression.dat.setting={change.get('setting', model.middle if options.frozen is None else options.frozen)}")
     if "clock" in change:
-        shipped = json.loads((CONFIGURATIONS / model.chip / "baseline.json").read_text())["set"]["npu.clock_hz"]
-        assignments.append(f"npu.clock_hz={int(shipped * change['clock'])}")
+        assignments.append(f"npu.clock_hz={int(resolved(f'{model.chip}/baseline')['npu']['clock_hz'] * change['clock'])}")
     return [*words, *(word for a in assignments for word in ("--set", a))]
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from points import markdown
 
-from .runs import CONFIGURATIONS, DISTRIBUTIONS, ROOT, digest, revision
+from .runs import CONFIGURATIONS, DISTRIBUTIONS, digest, revision
 
 SCHEMA = "dllm-vp.published.1"
 

@@ -1,7 +1,7 @@
 """The four configurations as the publication ran them: rows, gains by benchmark, beside what is quoted."""
 from points import ENERGY_PARTS, mean
 
-from .design import BENCHMARKS, COMPRESSED, MODELS, NAMES, ORDER, SOURCE, energy, gains, point, whole_models
+from .design import BENCHMARKS, COMPRESSED, MODELS, NAMES, ORDER, SOURCE, energy, point, whole_models
 from .document import Column, Section, Table
 
 GAIN_COLUMNS = [Column(f"{NAMES[c]} {what}", kind, "x") for c in ORDER[1:] for what, kind in (("latency", "measured"), ("energy", "modelled"))]

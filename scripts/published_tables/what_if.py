@@ -4,11 +4,11 @@ import json
 from points import ROOT
 
 from .causes import EFFECTS, WITHOUT, setting_of
-from .design import DISTRIBUTIONS, MODELS, NAMES, SOURCE, WIDE, energy, merged, point, whole_models
+from .design import MODELS, NAMES, SOURCE, WIDE, energy, merged, point, whole_models
 from .document import Column, Section, Table
 from .energy_limit import Prices, gain, mixed, scale_for, share_left
 from .four import GAIN_COLUMNS, flat, gains_at, points_of
-from .runs import SHAPES
+from .runs import DISTRIBUTIONS, SHAPES
 from .svg import waterfall
 
 DRAM = ROOT / "gen/spec/dram/lpddr5.json"
