@@ -4,86 +4,86 @@ from typing import NamedTuple
 
 from points import ENERGY_PARTS
 
+from .crossing import middle, price_said, priced, said, verdict
 from .design import MODELS, NAMES, ORDER, energy, gains, point, whole_models
-from .document import Column, Section, Table, resolved
-from .ladder import MODEL, PLANNED, SUBJECT, whole_decodes
+from .document import Column, Section, Table
+from .ladder import MODEL
+from .swaps import FIGURES, swaps
 
 COMPRESSION_WIDE, COMPRESSION_PLAIN = ("full", "wifiv"), ("compression", "baseline")
 WIDE_PLAIN, WIDE_COMPRESSED = ("wifiv", "baseline"), ("full", "compression")
 EVERY = (COMPRESSION_WIDE, COMPRESSION_PLAIN, WIDE_PLAIN, WIDE_COMPRESSED)
-FIGURES = (("latency", "measured"), ("energy", "modelled"))
 
 
 class Parameter(NamedTuple):
     name: str
     unit: str
     configured: object  # options -> value
-    values: tuple       # simulated, rising
-    change: object      # value -> change of design.merged()
-    compares: tuple     # pairs (of, over)
-    step: int           # refined to multiples of it; 0: to none between the values
+    values: tuple  # simulated, rising
+    change: object  # value -> change of design.merged()
+    compares: tuple  # pairs (of, over)
+    step: int  # refined to multiples of it; 0: to none between the values
 
 
 PARAMETERS = (
-    Parameter("wide memory's bandwidth", "x plain", lambda o: 4, (1, 2, 4, 8), lambda v: {"wide": [f"memory.config.channels={4 * v}"]}, EVERY, 0),
-    Parameter("core feed", "columns per slot", lambda o: 4, (1, 2, 3, 4), lambda v: {"wide": [f"memory.config.tagged.core_feed={v}"]}, (COMPRESSION_WIDE, WIDE_COMPRESSED), 0),
-    Parameter("conversion", "clocks", lambda o: 2, (0, 16, 255), lambda v: {"set": [f"memory.config.tagged.convert_cycles={v}"]},
-              (COMPRESSION_WIDE, COMPRESSION_PLAIN, WIDE_COMPRESSED), 1),
-    Parameter("CPU per descriptor", "cycles", lambda o: 710, (0, 355, 710, 1420), lambda v: {"set": [f"cpu.work_cycles.descriptor={v}"]}, (COMPRESSION_WIDE, COMPRESSION_PLAIN), 10),
+    Parameter(
+        "wide memory's bandwidth",
+        "x plain",
+        lambda o: 4,
+        (1, 2, 4, 8),
+        lambda v: {"wide": [f"memory.config.channels={4 * v}"]},
+        EVERY,
+        0,
+    ),
+    Parameter(
+        "core feed",
+        "columns per slot",
+        lambda o: 4,
+        (1, 2, 3, 4),
+        lambda v: {"wide": [f"memory.config.tagged.core_feed={v}"]},
+        (COMPRESSION_WIDE, WIDE_COMPRESSED),
+        0,
+    ),
+    Parameter(
+        "conversion",
+        "clocks",
+        lambda o: 2,
+        (0, 16, 255),
+        lambda v: {"set": [f"memory.config.tagged.convert_cycles={v}"]},
+        (COMPRESSION_WIDE, COMPRESSION_PLAIN, WIDE_COMPRESSED),
+        1,
+    ),
+    Parameter(
+        "CPU per descriptor",
+        "cycles",
+        lambda o: 710,
+        (0, 355, 710, 1420),
+        lambda v: {"set": [f"cpu.work_cycles.descriptor={v}"]},
+        (COMPRESSION_WIDE, COMPRESSION_PLAIN),
+        10,
+    ),
     Parameter("prompt", "tokens", lambda o: o.prompt, (16, 160, 512, 1536), lambda v: {"prompt": v}, EVERY, 32),
     Parameter("reply", "tokens", lambda o: o.reply, (8, 32, 64, 256), lambda v: {"reply": v}, EVERY, 8),
     Parameter("block", "tokens", lambda o: 32, (8, 16, 32, 64), lambda v: {"block": v}, EVERY, 0),
-    Parameter("tokens per forward", "tokens", lambda o: 2.8, (1, 2, 4, 8), lambda v: {"distribution": {"tokens_per_forward": v}}, EVERY, 0),
-    Parameter("setting of DAT-FFN", "", lambda o: None, (0, 2, 3, 4, 6), lambda v: {"setting": v}, (COMPRESSION_WIDE, COMPRESSION_PLAIN, WIDE_COMPRESSED), 1),
+    Parameter(
+        "tokens per forward",
+        "tokens",
+        lambda o: 2.8,
+        (1, 2, 4, 8),
+        lambda v: {"distribution": {"tokens_per_forward": v}},
+        EVERY,
+        0,
+    ),
+    Parameter(
+        "setting of DAT-FFN",
+        "",
+        lambda o: None,
+        (0, 2, 3, 4, 6),
+        lambda v: {"setting": v},
+        (COMPRESSION_WIDE, COMPRESSION_PLAIN, WIDE_COMPRESSED),
+        1,
+    ),
 )
-
-
-class Verdict(NamedTuple):
-    kind: str       # crosses, always, never
-    value: object   # where it crosses, None else; the first such place where there are several
-    bracket: object  # the simulated values around it; None where a formula gave it
-    places: int     # how often it crosses
-
-
-def between(low, high):
-    """Where the gain is 1 between two points (value, gain): straight in the logarithm of the gain, and of the value where both are above 0."""
-    (x0, g0), (x1, g1) = low, high
-    share = math.log(g0) / (math.log(g0) - math.log(g1))
-    return x0 * (x1 / x0)**share if x0 > 0 else x0 + share * (x1 - x0)
-
-
-def verdict(points):
-    """Of simulated points (value, gain), values rising. A gain of 1 exactly does not pay."""
-    found = [(a, b) for a, b in zip(points, points[1:]) if (a[1] > 1) != (b[1] > 1)]
-    if not found:
-        return Verdict("always" if points[0][1] > 1 else "never", None, None, 0)
-    return Verdict("crosses", between(*found[0]), (found[0][0][0], found[0][1][0]), len(found))
-
-
-def priced(base, own, base_part, own_part):
-    """The factor on a price at which two energies are equal, and the gains at 0 and without bound. base, own: all other energy; parts: at factor 1."""
-    at_none = base / own
-    at_most = base_part / own_part if own_part > 0 else math.inf if base_part > 0 else at_none
-    if (at_none > 1) == (at_most > 1):
-        return Verdict("always" if at_none > 1 else "never", None, None, 0), at_none, at_most
-    return Verdict("crosses", (own - base) / (base_part - own_part), None, 1), at_none, at_most
-
-
-def middle(low, high, step):
-    """Halfway by the ratio (by the sum from 0 on), in whole steps; None where there is none between."""
-    value = math.sqrt(low * high) if low > 0 else high / 2
-    value = round(value / step) * step
-    return value if low < value < high else None
-
-
-def said(v, points, unit):
-    ends = (f"gain {points[0][1]:.2f} to {points[-1][1]:.2f}")
-    where = f"{points[0][0]:g} to {points[-1][0]:g}{' ' + unit if unit else ''}"
-    if v.kind != "crosses":
-        return ("pays over the whole of " if v.kind == "always" else "pays nowhere in ") + f"{where}, {ends}"
-    low, high = ("pays below", "not above") if points[0][1] > 1 else ("pays above", "not below")
-    more = f"; crosses {v.places} times" if v.places > 1 else ""
-    return f"{low} {v.value:.3g}, {high} (simulated: {v.bracket[0]:g} and {v.bracket[1]:g}{more}); {ends} over {where}"
 
 
 def row_points(figures, options, model, parameter, values, pair, i):
@@ -95,8 +95,22 @@ def simulated(options, runs, model):
     chosen = [p for p in PARAMETERS if not options.choices or any(part in p.name for part in options.choices)]
     values = {p.name: list(p.values) for p in chosen}
     for turn in range(options.refine + 1):
-        figures = whole_models(options, runs, [point(model, c, p.change(v)) for p in chosen for v in values[p.name] for c in dict.fromkeys(c for pair in p.compares for c in pair)])
-        rows = [(p, pair, i, row_points(figures, options, model, p, values[p.name], pair, i)) for p in chosen for pair in p.compares for i in (0, 1)]
+        figures = whole_models(
+            options,
+            runs,
+            [
+                point(model, c, p.change(v))
+                for p in chosen
+                for v in values[p.name]
+                for c in dict.fromkeys(c for pair in p.compares for c in pair)
+            ],
+        )
+        rows = [
+            (p, pair, i, row_points(figures, options, model, p, values[p.name], pair, i))
+            for p in chosen
+            for pair in p.compares
+            for i in (0, 1)
+        ]
         added = {}
         for p, _, _, points in rows:
             v = verdict(points)
@@ -123,44 +137,10 @@ def price_rows(options, runs, model):
             b, o = base["energy_uj"][part], own["energy_uj"][part]
             if b == 0 and o == 0:
                 continue
-            rows.append((part, (of, over), *priced(energy(base) - b, energy(own) - o, b, o), energy(base) / energy(own)))
+            rows.append(
+                (part, (of, over), *priced(energy(base) - b, energy(own) - o, b, o), energy(base) / energy(own))
+            )
     return rows
-
-
-def price_said(v, at_none, at_most, now):
-    ends = f"gain {at_none:.2f} for nothing, {now:.2f} as configured, {at_most:.2f} without bound"
-    if v.kind != "crosses":
-        return ("pays at any price" if v.kind == "always" else "pays at no price") + f", {ends}"
-    return f"pays {'below' if at_none > 1 else 'above'} {v.value:.3g} times the configured price, {ends}"
-
-
-# Window to weights of the whole model, and what mapping and unmapping a page costs to what is configured.
-WINDOWS, PAGES = (0.25, 0.5, 0.75, 0.89, 1.2), (0.01, 0.1, 1, 2)
-
-
-def page_cost(factor):
-    window = resolved(f"phone/{PLANNED}")["npu"]["window"]
-    return tuple(f"npu.window.{k}={factor * window[k]}" for k in ("map_page_ns", "unmap_page_ns"))
-
-
-def swaps(options, runs):
-    """Planned swaps against naive mapping, by size of the window and cost of a page."""
-    wanted = {("window", w): (PLANNED, (), w) for w in WINDOWS}
-    wanted |= {("naive", f): ("3-npu", page_cost(f), None) for f in PAGES} | {("page", f): (PLANNED, page_cost(f), None) for f in PAGES}
-    figures = whole_decodes(options, runs, wanted)
-    by_name = {"window to weights": [(w, figures["naive", 1], figures["window", w]) for w in WINDOWS],
-               "cost of a page": [(f, figures["naive", f], figures["page", f]) for f in PAGES]}
-    cells, drawn = [], []
-    for name, rows in by_name.items():
-        for i, (what, kind) in enumerate(FIGURES):
-            points = [(x, (a["latency_us"] / b["latency_us"], energy(a) / energy(b))[i]) for x, a, b in rows]
-            v = verdict(points)
-            cells.append([name, "x", what, said(v, points, ""), v.value])
-            drawn.append({"name": name, "what": what, "kind": kind, "unit": "x", "compares": "planned swaps / naive mapping", "configured": 0.89 if name[0] == "w" else 1,
-                          "points": [list(p) for p in points], "verdict": v.kind, "value": v.value, "bracket": None if v.bracket is None else list(v.bracket)})
-    table = Table("Planned swaps against naive mapping, 128 tokens", [Column("parameter"), Column("unit"), Column("in"), Column("pays"), Column("gain is 1 at", "computed", "", 3)], cells)
-    return Section(f"Where it stops to pay: {SUBJECT}", [table], [{"type": "break_even", "title": "Where planned swaps stop to pay", "subject": SUBJECT, "kind": "measured", "unit": "x",
-                                                                 "rows": drawn}])
 
 
 def break_even(options, runs):
@@ -174,20 +154,79 @@ def break_even(options, runs):
         cells, drawn = [], []
         for p, pair, i, points in rows:
             v, (what, kind) = verdict(points), FIGURES[i]
-            cells.append([p.name, p.unit, p.configured(options), compares(pair), what, said(v, points, p.unit), v.value])
-            drawn.append({"name": p.name, "what": what, "kind": kind, "unit": p.unit, "compares": compares(pair), "configured": p.configured(options),
-                          "points": [list(x) for x in points], "verdict": v.kind, "value": v.value, "bracket": None if v.bracket is None else list(v.bracket)})
-        simulated_table = Table("Parameters that are simulated", [Column("parameter"), Column("unit"), Column("as configured", "choice"), Column("gain of"), Column("in"), Column("pays"),
-                                Column("gain is 1 at", "computed", "", 3)], cells,
-                                ("Latency is measured on slices, energy modelled from them; between simulated values the gain is taken to be straight in its logarithm.",))
+            cells.append(
+                [p.name, p.unit, p.configured(options), compares(pair), what, said(v, points, p.unit), v.value]
+            )
+            drawn.append(
+                {
+                    "name": p.name,
+                    "what": what,
+                    "kind": kind,
+                    "unit": p.unit,
+                    "compares": compares(pair),
+                    "configured": p.configured(options),
+                    "points": [list(x) for x in points],
+                    "verdict": v.kind,
+                    "value": v.value,
+                    "bracket": None if v.bracket is None else list(v.bracket),
+                }
+            )
+        simulated_table = Table(
+            "Parameters that are simulated",
+            [
+                Column("parameter"),
+                Column("unit"),
+                Column("as configured", "choice"),
+                Column("gain of"),
+                Column("in"),
+                Column("pays"),
+                Column("gain is 1 at", "computed", "", 3),
+            ],
+            cells,
+            (
+                "Latency is measured on slices, energy modelled from them; between simulated values the gain is taken to be straight in its logarithm.",
+            ),
+        )
         prices, priced_cells = price_rows(options, runs, model), []
         for part, pair, v, at_none, at_most, now in prices:
-            priced_cells.append([f"price of {part.replace('_', ' ')}", compares(pair), price_said(v, at_none, at_most, now), v.value])
+            priced_cells.append(
+                [f"price of {part.replace('_', ' ')}", compares(pair), price_said(v, at_none, at_most, now), v.value]
+            )
             if math.isfinite(at_most):
-                drawn.append({"name": f"price of {part.replace('_', ' ')}", "what": "energy", "kind": "modelled", "unit": "x configured", "compares": compares(pair), "configured": 1,
-                              "points": [[0, at_none], [1, now]], "verdict": v.kind, "value": v.value, "bracket": None})
-        price_table = Table("Prices, solved", [Column("price"), Column("gain in energy of"), Column("pays"), Column("gain is 1 at times the configured price", "modelled", "x", 3)], priced_cells,
-                            ("Energy is counts times prices, so the factor follows from the configured runs.",))
-        charts = [{"type": "break_even", "title": "Where it stops to pay", "subject": m.subject, "kind": "measured", "unit": "x", "rows": drawn}]
+                drawn.append(
+                    {
+                        "name": f"price of {part.replace('_', ' ')}",
+                        "what": "energy",
+                        "kind": "modelled",
+                        "unit": "x configured",
+                        "compares": compares(pair),
+                        "configured": 1,
+                        "points": [[0, at_none], [1, now]],
+                        "verdict": v.kind,
+                        "value": v.value,
+                        "bracket": None,
+                    }
+                )
+        price_table = Table(
+            "Prices, solved",
+            [
+                Column("price"),
+                Column("gain in energy of"),
+                Column("pays"),
+                Column("gain is 1 at times the configured price", "modelled", "x", 3),
+            ],
+            priced_cells,
+            ("Energy is counts times prices, so the factor follows from the configured runs.",),
+        )
+        charts = [
+            {
+                "type": "break_even",
+                "title": "Where it stops to pay",
+                "subject": m.subject,
+                "kind": "measured",
+                "unit": "x",
+                "rows": drawn,
+            }
+        ]
         sections.append(Section(f"Where it stops to pay: {m.subject}", [simulated_table, price_table], charts))
     return sections

@@ -17,8 +17,31 @@ def check(options, runs):
     rows = []
     for c in ("baseline", "full"):
         told = line((first, results[c, first, "stream"]), (second, results[c, second, "stream"]), WHOLE)
-        for what, ours, whole in ((f"{WHOLE} layers from slices of {first} and {second}, against {WHOLE} simulated", told, results[c, WHOLE, "stream"]),
-                                  (f"stream mode against every command, {first} layers", results[c, first, "stream"], results[c, first, "cycle"])):
-            rows.append([NAMES[c], what, *(100 * (f(ours) / f(whole) - 1) for f in (lambda x: x["latency_us"], energy, lambda x: sum(x["read"].values())))])
-    columns = [Column(""), Column("compared"), *(Column(n, "measured", "%") for n in ("latency", "energy", "bytes read"))]
+        for what, ours, whole in (
+            (
+                f"{WHOLE} layers from slices of {first} and {second}, against {WHOLE} simulated",
+                told,
+                results[c, WHOLE, "stream"],
+            ),
+            (
+                f"stream mode against every command, {first} layers",
+                results[c, first, "stream"],
+                results[c, first, "cycle"],
+            ),
+        ):
+            rows.append(
+                [
+                    NAMES[c],
+                    what,
+                    *(
+                        100 * (f(ours) / f(whole) - 1)
+                        for f in (lambda x: x["latency_us"], energy, lambda x: sum(x["read"].values()))
+                    ),
+                ]
+            )
+    columns = [
+        Column(""),
+        Column("compared"),
+        *(Column(n, "measured", "%") for n in ("latency", "energy", "bytes read")),
+    ]
     return [Section(f"Errors: {MODELS[model].subject}", [Table("Errors of the method", columns, rows)], [])]

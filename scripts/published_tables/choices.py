@@ -14,20 +14,46 @@ CHOICES = (
     ("prompt, tokens", [("64", {"prompt": 64}), ("1024", {"prompt": 1024})], ""),
     ("reply, tokens", [("32", {"reply": 32}), ("256", {"reply": 256})], ""),
     ("block, tokens", [("16", {"block": 16}), ("64", {"block": 64})], ""),
-    ("tokens per forward", [("1", {"distribution": {"tokens_per_forward": 1}}), ("8", {"distribution": {"tokens_per_forward": 8}})], ""),
-    ("drift of the network's input", [("to 0.05", {"distribution": {"drift": {"least": 0.005, "most": 0.05}}}),
-                                      ("to 0.7", {"distribution": {"drift": {"least": 0.35, "most": 0.7}}})], ""),
+    (
+        "tokens per forward",
+        [("1", {"distribution": {"tokens_per_forward": 1}}), ("8", {"distribution": {"tokens_per_forward": 8}})],
+        "",
+    ),
+    (
+        "drift of the network's input",
+        [
+            ("to 0.05", {"distribution": {"drift": {"least": 0.005, "most": 0.05}}}),
+            ("to 0.7", {"distribution": {"drift": {"least": 0.35, "most": 0.7}}}),
+        ],
+        "",
+    ),
     ("order of channels and entries", [("in order", {"distribution": {"run": 1 << 20}})], ""),
     ("seed of the decisions", [("2", {"seed": 2}), ("3", {"seed": 3})], ""),
     ("setting of DAT-FFN", [("0", {"setting": 0}), ("6", {"setting": 6})], DAT + "setting"),
     ("anchor's life", [("sub-block", {"compressed": [DAT + "span=sub_block"]})], DAT + "span"),
     ("rank of the corrections", [("0", {"compressed": [DAT + "corrections=0"]})], DAT + "corrections"),
-    ("BRQ-KV budget, mean bits", [("2", {"compressed": [BRQ + "shares=[0.0,0.2,0.6]"]}), ("8", {"compressed": [BRQ + "shares=[1,0,0]"]})], BRQ + "shares"),
+    (
+        "BRQ-KV budget, mean bits",
+        [("2", {"compressed": [BRQ + "shares=[0.0,0.2,0.6]"]}), ("8", {"compressed": [BRQ + "shares=[1,0,0]"]})],
+        BRQ + "shares",
+    ),
     ("tier map's life", [("sub-block", {"compressed": [BRQ + "span=sub_block"]})], BRQ + "span"),
-    ("steps for the prefix's basis", [("1", {"compressed": [BRQ + "iterations=1"]}), ("16", {"compressed": [BRQ + "iterations=16"]})], BRQ + "iterations"),
+    (
+        "steps for the prefix's basis",
+        [("1", {"compressed": [BRQ + "iterations=1"]}), ("16", {"compressed": [BRQ + "iterations=16"]})],
+        BRQ + "iterations",
+    ),
     ("Baseline's cache", [("bf16", {"uncompressed": ["decode.compression.kv=bf16"]})], "decode.compression.kv"),
-    ("wide memory, times plain bandwidth", [("2", {"wide": ["memory.config.channels=8"]}), ("8", {"wide": ["memory.config.channels=32"]})], "memory.config"),
-    ("core feed of the wide memory", [("1", {"wide": ["memory.config.tagged.core_feed=1"]}), ("2", {"wide": ["memory.config.tagged.core_feed=2"]})], "memory.config"),
+    (
+        "wide memory, times plain bandwidth",
+        [("2", {"wide": ["memory.config.channels=8"]}), ("8", {"wide": ["memory.config.channels=32"]})],
+        "memory.config",
+    ),
+    (
+        "core feed of the wide memory",
+        [("1", {"wide": ["memory.config.tagged.core_feed=1"]}), ("2", {"wide": ["memory.config.tagged.core_feed=2"]})],
+        "memory.config",
+    ),
     ("conversion, clocks", ends("memory.config.tagged.convert_cycles", 0, 16), "memory.config"),
     ("refresh", ends("memory.config.controller.refresh", "none"), "memory.config"),
     ("rate of the array", [("half", {"clock": 0.5}), ("twice", {"clock": 2})], "npu.clock_hz"),
@@ -43,28 +69,55 @@ CHOICES = (
     ("sequencer, clocks per descriptor", ends("npu.sequencer.dispatch_cycles", 1, 16), "npu.sequencer"),
     ("CPU cycles of a descriptor", ends("cpu.work_cycles.descriptor", 0, 1420), "cpu.work_cycles"),
     ("CPU cycles of a register access", ends("cpu.register_access_cycles", 1, 60), "cpu.register_access_cycles"),
-    ("CPU cycles of arithmetic and copies", [("half", {"set": ["cpu.work_cycles.mac=0.15625", "cpu.work_cycles.copy=0.03125", "cpu.work_cycles.rank=12"]}),
-                                             ("twice", {"set": ["cpu.work_cycles.mac=0.625", "cpu.work_cycles.copy=0.125", "cpu.work_cycles.rank=48"]})], "cpu.work_cycles"),
+    (
+        "CPU cycles of arithmetic and copies",
+        [
+            (
+                "half",
+                {"set": ["cpu.work_cycles.mac=0.15625", "cpu.work_cycles.copy=0.03125", "cpu.work_cycles.rank=12"]},
+            ),
+            ("twice", {"set": ["cpu.work_cycles.mac=0.625", "cpu.work_cycles.copy=0.125", "cpu.work_cycles.rank=48"]}),
+        ],
+        "cpu.work_cycles",
+    ),
     ("CPU, cache lines under way", ends("cpu.stream.outstanding", 4, 48), "cpu.stream.outstanding"),
     ("bus, ns", ends("bus.latency_ns", 1, 50), "bus"),
-    *((f"price of {part.replace('_', ' ')}", [("half", {"price": {part: 0.5}}), ("twice", {"price": {part: 2}})], "energy") for part in ENERGY_PARTS),
+    *(
+        (
+            f"price of {part.replace('_', ' ')}",
+            [("half", {"price": {part: 0.5}}), ("twice", {"price": {part: 2}})],
+            "energy",
+        )
+        for part in ENERGY_PARTS
+    ),
 )
 
 # Choices of the configurations that stay as they are: (paths, why they cannot matter to the gain here).
 LEFT_OUT = (
-    (("npu.window",), "bytes is 0 on these classes: the NPU reaches all memory; on the phone class it decides (break-even --model 8b)"),
+    (
+        ("npu.window",),
+        "bytes is 0 on these classes: the NPU reaches all memory; on the phone class it decides (break-even --model 8b)",
+    ),
     (("npu.vector.functions",), "depths and passes of the vector unit: more passes are what fewer lanes are"),
     (("npu.sampling.latency_cycles",), "once per descriptor; the rate is what lanes vary"),
     (("npu.scratchpad.bytes",), "nothing is evicted from it: the firmware's plan fits or is refused"),
     (("memory.mode",), "stream mode is compared with every command by check"),
     (("cpu.seat", "cpu.rv64"), "the RV64 seat is not used"),
     (("cpu.harts",), "one hart works; what the others take asleep is in the price of the CPU"),
-    (("cpu.work_cycles.token", "cpu.work_cycles.commit", "cpu.work_cycles.tensor", "cpu.work_cycles.element"),
-     "paid per token, or for arithmetic that the NPU does here: millionths of the time"),
+    (
+        ("cpu.work_cycles.token", "cpu.work_cycles.commit", "cpu.work_cycles.tensor", "cpu.work_cycles.element"),
+        "paid per token, or for arithmetic that the NPU does here: millionths of the time",
+    ),
     (("uart",), "nothing is printed"),
-    (("energy.mac_pj", "energy.vector_pj", "energy.sampling_pj"), "are the price of compute; scratchpad_pj_per_byte is that of sram, npu_static_mw and the memory's standby "
-     "that of static, cpu_busy_mw and cpu_idle_mw that of the CPU"),
-    (("decode.watchdog_us", "decode.retries", "decode.factor", "decode.edit", "decode.mbsd", "decode.dppr"), "off, or without effect as long as nothing fails"),
+    (
+        ("energy.mac_pj", "energy.vector_pj", "energy.sampling_pj"),
+        "are the price of compute; scratchpad_pj_per_byte is that of sram, npu_static_mw and the memory's standby "
+        "that of static, cpu_busy_mw and cpu_idle_mw that of the CPU",
+    ),
+    (
+        ("decode.watchdog_us", "decode.retries", "decode.factor", "decode.edit", "decode.mbsd", "decode.dppr"),
+        "off, or without effect as long as nothing fails",
+    ),
     (("decode.compression.ffn",), "DAT-FFN on and off is what the configurations differ by"),
 )
 

@@ -17,12 +17,12 @@ SOURCE = "arXiv 2609.01084"
 
 
 class Model(NamedTuple):
-    name: str           # for people
+    name: str  # for people
     shape: str
-    chip: str           # class of configurations
+    chip: str  # class of configurations
     layers: int
-    settings: tuple     # of DAT-FFN by benchmark, quoted
-    latency: float      # gain of Full over Baseline, quoted
+    settings: tuple  # of DAT-FFN by benchmark, quoted
+    latency: float  # gain of Full over Baseline, quoted
     energy: float
 
     @property
@@ -35,8 +35,10 @@ class Model(NamedTuple):
         return sorted(self.settings)[len(self.settings) // 2]
 
 
-MODELS = {"1.5b": Model("Fast-dLLM v2 1.5B", "fast-dllm-v2-1.5b", "nano", 28, (0, 3, 2, 3, 4), 2.88, 3.79),
-          "7b": Model("Fast-dLLM v2 7B", "fast-dllm-v2-7b", "nx", 28, (4, 2, 6, 4, 5), 4.44, 3.96)}
+MODELS = {
+    "1.5b": Model("Fast-dLLM v2 1.5B", "fast-dllm-v2-1.5b", "nano", 28, (0, 3, 2, 3, 4), 2.88, 3.79),
+    "7b": Model("Fast-dLLM v2 7B", "fast-dllm-v2-7b", "nx", 28, (4, 2, 6, 4, 5), 4.44, 3.96),
+}
 
 
 class Point(NamedTuple):
@@ -63,7 +65,10 @@ def merged(*changes):
             elif key == "distribution":
                 result[key] = {**result.get(key, {}), **value}
             elif key == "price":
-                result[key] = {**result.get(key, {}), **{p: f * result.get(key, {}).get(p, 1) for p, f in value.items()}}
+                result[key] = {
+                    **result.get(key, {}),
+                    **{p: f * result.get(key, {}).get(p, 1) for p, f in value.items()},
+                }
             else:
                 result[key] = value
     return result
@@ -87,19 +92,43 @@ def distribution_of(options, replaced):
     try:
         document = json.loads(path.read_text())
     except (OSError, ValueError) as trouble:
-        sys.exit(f"published: --trajectory {options.trajectory}: {trouble}; give one of {', '.join(sorted(p.stem for p in DISTRIBUTIONS.glob('*.json')))}")
+        sys.exit(
+            f"published: --trajectory {options.trajectory}: {trouble}; give one of {', '.join(sorted(p.stem for p in DISTRIBUTIONS.glob('*.json')))}"
+        )
     if document.get("schema") != "dllm-vp.distribution.1":
-        sys.exit(f"published: --trajectory {options.trajectory}: is not a distribution, and its {', '.join(replaced)} cannot be varied; name a distribution")
+        sys.exit(
+            f"published: --trajectory {options.trajectory}: is not a distribution, and its {', '.join(replaced)} cannot be varied; name a distribution"
+        )
     return {**document, **replaced}
 
 
 def arguments(options, wanted, layers):
     """Of dllm-vp run --data shape for a slice of a point."""
     model, change = MODELS[wanted.model], json.loads(wanted.change)
-    prompt, reply, block = change.get("prompt", options.prompt), change.get("reply", options.reply), change.get("block", 32)
-    shape = model.shape if block == 32 else {**json.loads((SHAPES / f"{model.shape}.json").read_text()), "bd_size": block}
-    words = ["--config", f"{model.chip}/{wanted.configuration}", "--model", shape, "--trajectory", distribution_of(options, change.get("distribution")),
-             "--prompt-tokens", str(prompt), "--generate", str(reply), "--context", context(prompt + reply, block), "--layers", str(layers)]
+    prompt, reply, block = (
+        change.get("prompt", options.prompt),
+        change.get("reply", options.reply),
+        change.get("block", 32),
+    )
+    shape = (
+        model.shape if block == 32 else {**json.loads((SHAPES / f"{model.shape}.json").read_text()), "bd_size": block}
+    )
+    words = [
+        "--config",
+        f"{model.chip}/{wanted.configuration}",
+        "--model",
+        shape,
+        "--trajectory",
+        distribution_of(options, change.get("distribution")),
+        "--prompt-tokens",
+        str(prompt),
+        "--generate",
+        str(reply),
+        "--context",
+        context(prompt + reply, block),
+        "--layers",
+        str(layers),
+    ]
     if "seed" in change:
         words += ["--seed", str(change["seed"])]
     assignments = list(change.get("set", ()))
@@ -107,9 +136,13 @@ def arguments(options, wanted, layers):
         assignments += change.get("wide", ())
     assignments += change.get("compressed" if wanted.configuration in COMPRESSED else "uncompressed", ())
     if wanted.configuration in COMPRESSED:
-        assignments.append(f"decode.compression.dat.setting={change.get('setting', model.middle if options.frozen is None else options.frozen)}")
+        assignments.append(
+            f"decode.compression.dat.setting={change.get('setting', model.middle if options.frozen is None else options.frozen)}"
+        )
     if "clock" in change:
-        assignments.append(f"npu.clock_hz={int(resolved(f'{model.chip}/baseline')['npu']['clock_hz'] * change['clock'])}")
+        assignments.append(
+            f"npu.clock_hz={int(resolved(f'{model.chip}/baseline')['npu']['clock_hz'] * change['clock'])}"
+        )
     return [*words, *(word for a in assignments for word in ("--set", a))]
 
 

@@ -14,13 +14,18 @@ SCHEMA = "dllm-vp.published.1"
 
 class Column(NamedTuple):
     """kind: label, choice, measured (simulated on slices), modelled (a formula), quoted (a publication) or computed (ratio of kinds)."""
+
     name: str
     kind: str = "label"
     unit: str = ""
     digits: int = 2
 
     def head(self):
-        return self.name + (f", {self.unit}" if self.unit not in ("", "x") else "") + ("" if self.kind == "label" else f" ({self.kind})")
+        return (
+            self.name
+            + (f", {self.unit}" if self.unit not in ("", "x") else "")
+            + ("" if self.kind == "label" else f" ({self.kind})")
+        )
 
     def cell(self, value):
         if value is None:
@@ -31,22 +36,30 @@ class Column(NamedTuple):
 class Table(NamedTuple):
     title: str
     columns: list
-    rows: list          # cells: str, number or None
-    notes: tuple = ()   # sentences below it
+    rows: list  # cells: str, number or None
+    notes: tuple = ()  # sentences below it
 
     def text(self):
         lines = [[c.cell(v) for c, v in zip(self.columns, row)] for row in self.rows]
-        return f"### {self.title}\n\n" + markdown([c.head() for c in self.columns], lines) + "".join(f"\n{note}\n" for note in self.notes)
+        return (
+            f"### {self.title}\n\n"
+            + markdown([c.head() for c in self.columns], lines)
+            + "".join(f"\n{note}\n" for note in self.notes)
+        )
 
     def document(self):
-        return {"title": self.title, "columns": [{"name": c.name, "kind": c.kind, "unit": c.unit} for c in self.columns], "rows": self.rows,
-                "notes": list(self.notes)}
+        return {
+            "title": self.title,
+            "columns": [{"name": c.name, "kind": c.kind, "unit": c.unit} for c in self.columns],
+            "rows": self.rows,
+            "notes": list(self.notes),
+        }
 
 
 class Section(NamedTuple):
     title: str
     tables: list
-    charts: list        # of configs/published.schema.json, one shape per type
+    charts: list  # of configs/published.schema.json, one shape per type
     drawings: dict = {}  # name of file: SVG
 
 
@@ -78,7 +91,13 @@ def value_at(document, path):
 def assumption(where, key, value, why):
     kind, _, reason = why.partition(":")
     known = kind in ("choice", "quoted", "computed", "measured")
-    return {"configuration": where, "key": key, "value": value, "kind": kind if known else "unstated", "reason": reason.strip() if known else why}
+    return {
+        "configuration": where,
+        "key": key,
+        "value": value,
+        "kind": kind if known else "unstated",
+        "reason": reason.strip() if known else why,
+    }
 
 
 def assumed(options, configurations, decisions):
@@ -86,9 +105,18 @@ def assumed(options, configurations, decisions):
     rows = []
     for configuration in configurations:
         document = resolved(configuration)
-        rows += [assumption(configuration, path, value_at(document, path), why) for path, why in document["why"].items()]
-    rows += [assumption(f"trajectory {decisions['name']}", k, decisions[k], decisions.get("why", "")) for k in ("tokens_per_forward", "drift", "run") if k in decisions]
-    return rows + [assumption("scripts/published", k, v, f"choice: {options.why.get(k, 'as on the command line')}") for k, v in options.parameters.items()]
+        rows += [
+            assumption(configuration, path, value_at(document, path), why) for path, why in document["why"].items()
+        ]
+    rows += [
+        assumption(f"trajectory {decisions['name']}", k, decisions[k], decisions.get("why", ""))
+        for k in ("tokens_per_forward", "drift", "run")
+        if k in decisions
+    ]
+    return rows + [
+        assumption("scripts/published", k, v, f"choice: {options.why.get(k, 'as on the command line')}")
+        for k, v in options.parameters.items()
+    ]
 
 
 def trajectory(name):
@@ -105,16 +133,31 @@ def write(options, sections, configurations, decided_by, sources):
     said = subprocess.run([options.program, "--version"], capture_output=True, text=True).stdout.split()
     decisions = trajectory(decided_by)
     build = {"version": said[-1] if said else "", "revision": f"{revision()}, program {digest(options.program)[:12]}"}
-    document = {"schema": SCHEMA, "figure": figure, "title": options.title, "program": build, "command": ["scripts/published", *options.words],
-                "trajectory": {"name": decisions["name"], "why": decisions.get("why", "")}, "parameters": options.parameters, "sources": list(sources),
-                "assumed": assumed(options, configurations, decisions), "tables": [t.document() for s in sections for t in s.tables],
-                "charts": [c for s in sections for c in s.charts]}
-    text = f"# {options.title}\n\nDecisions: distribution {decisions['name']}; " + "; ".join(f"{k} {v}" for k, v in options.parameters.items()) + \
-        f". dllm-vp {build['version']}, revision {build['revision']}.\n"
+    document = {
+        "schema": SCHEMA,
+        "figure": figure,
+        "title": options.title,
+        "program": build,
+        "command": ["scripts/published", *options.words],
+        "trajectory": {"name": decisions["name"], "why": decisions.get("why", "")},
+        "parameters": options.parameters,
+        "sources": list(sources),
+        "assumed": assumed(options, configurations, decisions),
+        "tables": [t.document() for s in sections for t in s.tables],
+        "charts": [c for s in sections for c in s.charts],
+    }
+    text = (
+        f"# {options.title}\n\nDecisions: distribution {decisions['name']}; "
+        + "; ".join(f"{k} {v}" for k, v in options.parameters.items())
+        + f". dllm-vp {build['version']}, revision {build['revision']}.\n"
+    )
     for section in sections:
         text += f"\n## {section.title}\n\n" + "\n".join(t.text() for t in section.tables)
-    files = {f"{figure}.md": text, f"{figure}.json": json.dumps(document, indent=1, allow_nan=False) + "\n",
-             **{name: drawing for s in sections for name, drawing in s.drawings.items()}}
+    files = {
+        f"{figure}.md": text,
+        f"{figure}.json": json.dumps(document, indent=1, allow_nan=False) + "\n",
+        **{name: drawing for s in sections for name, drawing in s.drawings.items()},
+    }
     for name, content in files.items():
         part = out / f"{name}.part"
         part.write_text(content)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 
 class Prices(NamedTuple):
-    core: float     # pJ/bit
-    down: float     # pJ/bit
+    core: float  # pJ/bit
+    down: float  # pJ/bit
     convert: float  # pJ per element at q4 and q2
 
     def read(self, bits):

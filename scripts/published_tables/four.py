@@ -4,7 +4,11 @@ from points import ENERGY_PARTS, mean
 from .design import BENCHMARKS, COMPRESSED, MODELS, NAMES, ORDER, SOURCE, energy, point, whole_models
 from .document import Column, Section, Table
 
-GAIN_COLUMNS = [Column(f"{NAMES[c]} {what}", kind, "x") for c in ORDER[1:] for what, kind in (("latency", "measured"), ("energy", "modelled"))]
+GAIN_COLUMNS = [
+    Column(f"{NAMES[c]} {what}", kind, "x")
+    for c in ORDER[1:]
+    for what, kind in (("latency", "measured"), ("energy", "modelled"))
+]
 
 
 def settings_of(options, model):
@@ -20,7 +24,10 @@ def points_of(model, setting, change=None):
 def gains_at(figures, model, setting, change=None):
     """{configuration: (latency, energy)} over Baseline."""
     at = {c: figures[p] for c, p in points_of(model, setting, change).items()}
-    return {c: (at["baseline"]["latency_us"] / at[c]["latency_us"], energy(at["baseline"], change) / energy(at[c], change)) for c in ORDER[1:]}
+    return {
+        c: (at["baseline"]["latency_us"] / at[c]["latency_us"], energy(at["baseline"], change) / energy(at[c], change))
+        for c in ORDER[1:]
+    }
 
 
 def mean_gains(rows):
@@ -47,26 +54,73 @@ def label(configuration, setting):
 
 def stacked(subject, rows):
     """Charts of amounts made of parts: time, energy, bytes."""
+
     def chart(title, what, kind, unit, parts, values):
-        return {"type": "stacked", "title": title, "subject": subject, "kind": kind, "what": what, "unit": unit, "parts": parts,
-                "bars": [{"name": label(c, s), "values": values(f)} for c, s, f in rows]}
+        return {
+            "type": "stacked",
+            "title": title,
+            "subject": subject,
+            "kind": kind,
+            "what": what,
+            "unit": unit,
+            "parts": parts,
+            "bars": [{"name": label(c, s), "values": values(f)} for c, s, f in rows],
+        }
+
     precisions = list(dict.fromkeys(p for *_, f in rows for p in f["read"]))
-    return [chart("Time of an answer", "latency", "measured", "ms", ["prefill", "behind it"],
-                  lambda f: [f["prefill_us"] * 1e-3, (f["latency_us"] - f["prefill_us"]) * 1e-3]),
-            chart("Energy of an answer by part", "energy", "modelled", "mJ", [p.replace("_", " ") for p in ENERGY_PARTS], lambda f: [f["energy_uj"][p] * 1e-3 for p in ENERGY_PARTS]),
-            chart("Bytes read by precision", "bytes", "measured", "GB", precisions, lambda f: [f["read"].get(p, 0) * 1e-9 for p in precisions])]
+    return [
+        chart(
+            "Time of an answer",
+            "latency",
+            "measured",
+            "ms",
+            ["prefill", "behind it"],
+            lambda f: [f["prefill_us"] * 1e-3, (f["latency_us"] - f["prefill_us"]) * 1e-3],
+        ),
+        chart(
+            "Energy of an answer by part",
+            "energy",
+            "modelled",
+            "mJ",
+            [p.replace("_", " ") for p in ENERGY_PARTS],
+            lambda f: [f["energy_uj"][p] * 1e-3 for p in ENERGY_PARTS],
+        ),
+        chart(
+            "Bytes read by precision",
+            "bytes",
+            "measured",
+            "GB",
+            precisions,
+            lambda f: [f["read"].get(p, 0) * 1e-9 for p in precisions],
+        ),
+    ]
 
 
 def figure_table(rows):
-    columns = [Column(""), Column("time", "measured", "ms", 1), Column("energy", "modelled", "mJ", 1), *(Column(p.replace("_", " "), "modelled", "mJ", 1) for p in ENERGY_PARTS),
-               *(Column(f"read {p}", "measured", "GB") for p in ("q8", "q4", "q2", "in all")), Column("forwards", "measured", digits=0),
-               Column("prefill", "measured", "%", 0)]
+    columns = [
+        Column(""),
+        Column("time", "measured", "ms", 1),
+        Column("energy", "modelled", "mJ", 1),
+        *(Column(p.replace("_", " "), "modelled", "mJ", 1) for p in ENERGY_PARTS),
+        *(Column(f"read {p}", "measured", "GB") for p in ("q8", "q4", "q2", "in all")),
+        Column("forwards", "measured", digits=0),
+        Column("prefill", "measured", "%", 0),
+    ]
     cells = []
     for configuration, setting, f in rows:
         read = f["read"]
-        cells.append([label(configuration, setting), f["latency_us"] * 1e-3, energy(f) * 1e-3,
-                      *(f["energy_uj"][p] * 1e-3 for p in ENERGY_PARTS), *(read.get(p, 0) * 1e-9 for p in ("q8", "q4", "q2")), sum(read.values()) * 1e-9,
-                      float(f["forwards"]), 100 * f["prefill_us"] / f["latency_us"]])
+        cells.append(
+            [
+                label(configuration, setting),
+                f["latency_us"] * 1e-3,
+                energy(f) * 1e-3,
+                *(f["energy_uj"][p] * 1e-3 for p in ENERGY_PARTS),
+                *(read.get(p, 0) * 1e-9 for p in ("q8", "q4", "q2")),
+                sum(read.values()) * 1e-9,
+                float(f["forwards"]),
+                100 * f["prefill_us"] / f["latency_us"],
+            ]
+        )
     return Table("Figures of the whole model", columns, cells)
 
 
@@ -83,29 +137,74 @@ def section(options, runs, model):
     behind = []
     for setting in by_benchmark:
         at = points_of(model, setting)
-        behind.append([a / b for a, b in zip(behind_prefill(figures[at["baseline"]]), behind_prefill(figures[at["full"]]))])
+        behind.append(
+            [a / b for a, b in zip(behind_prefill(figures[at["baseline"]]), behind_prefill(figures[at["full"]]))]
+        )
     tables = [
         figure_table(rows),
-        Table("Gain over Baseline", [Column("benchmark"), Column("setting", "quoted" if options.frozen is None else "choice"), *GAIN_COLUMNS],
-              [*([b, s, *flat(g)] for b, s, g in zip(BENCHMARKS, by_benchmark, by_name)), ["mean", None, *flat(means)]]),
-        Table("Full over Baseline", [Column(""), Column("latency", "measured", "x"), Column("energy", "modelled", "x")],
-              [["mean of the benchmarks", *means["full"]], ["the same behind the prefill", *(mean(b[i] for b in behind) for i in (0, 1))]]),
-        Table("Beside the publication", [Column(""), Column("latency", "quoted", "x"), Column("energy", "quoted", "x"), Column("ours to theirs, latency", "computed", "x"),
-              Column("ours to theirs, energy", "computed", "x")],
-              [[SOURCE, m.latency, m.energy, means["full"][0] / m.latency, means["full"][1] / m.energy]]),
+        Table(
+            "Gain over Baseline",
+            [Column("benchmark"), Column("setting", "quoted" if options.frozen is None else "choice"), *GAIN_COLUMNS],
+            [*([b, s, *flat(g)] for b, s, g in zip(BENCHMARKS, by_benchmark, by_name)), ["mean", None, *flat(means)]],
+        ),
+        Table(
+            "Full over Baseline",
+            [Column(""), Column("latency", "measured", "x"), Column("energy", "modelled", "x")],
+            [
+                ["mean of the benchmarks", *means["full"]],
+                ["the same behind the prefill", *(mean(b[i] for b in behind) for i in (0, 1))],
+            ],
+        ),
+        Table(
+            "Beside the publication",
+            [
+                Column(""),
+                Column("latency", "quoted", "x"),
+                Column("energy", "quoted", "x"),
+                Column("ours to theirs, latency", "computed", "x"),
+                Column("ours to theirs, energy", "computed", "x"),
+            ],
+            [[SOURCE, m.latency, m.energy, means["full"][0] / m.latency, means["full"][1] / m.energy]],
+        ),
     ]
-    charts = [{"type": "headline", "title": "Full over Baseline, mean of the benchmarks", "subject": m.subject, "kind": "measured", "unit": "x",
-               "rows": [{"name": what, "kind": kind, "ours": means["full"][i], "theirs": quoted, "source": SOURCE}
-                        for i, (what, kind, quoted) in enumerate((("latency", "measured", m.latency), ("energy", "modelled", m.energy)))]}]
+    charts = [
+        {
+            "type": "headline",
+            "title": "Full over Baseline, mean of the benchmarks",
+            "subject": m.subject,
+            "kind": "measured",
+            "unit": "x",
+            "rows": [
+                {"name": what, "kind": kind, "ours": means["full"][i], "theirs": quoted, "source": SOURCE}
+                for i, (what, kind, quoted) in enumerate(
+                    (("latency", "measured", m.latency), ("energy", "modelled", m.energy))
+                )
+            ],
+        }
+    ]
     for i, (what, kind, quoted) in enumerate((("latency", "measured", m.latency), ("energy", "modelled", m.energy))):
-        charts.append({"type": "gains", "title": f"Gain over Baseline in {what}", "subject": m.subject, "kind": kind, "unit": "x", "what": what,
-                       "series": [NAMES[c] for c in ORDER[1:]], "quoted": quoted,
-                       "groups": [{"name": f"{b}, setting {s}", "values": [g[c][i] for c in ORDER[1:]]} for b, s, g in zip(BENCHMARKS, by_benchmark, by_name)]})
+        charts.append(
+            {
+                "type": "gains",
+                "title": f"Gain over Baseline in {what}",
+                "subject": m.subject,
+                "kind": kind,
+                "unit": "x",
+                "what": what,
+                "series": [NAMES[c] for c in ORDER[1:]],
+                "quoted": quoted,
+                "groups": [
+                    {"name": f"{b}, setting {s}", "values": [g[c][i] for c in ORDER[1:]]}
+                    for b, s, g in zip(BENCHMARKS, by_benchmark, by_name)
+                ],
+            }
+        )
     return Section(m.subject, tables, [*charts, *stacked(m.subject, rows)])
 
 
 def four(options, runs):
     from . import causes, what_if  # they stand on this module
+
     sections = []
     for model in options.models:
         sections.append(section(options, runs, model))

@@ -22,7 +22,11 @@ def weights_of_row():
     """(of a layer, of the vocabulary): also the MACs of a row."""
     shape = json.loads((SHAPES / "llada-8b.json").read_text())
     width, kv = shape["d_model"], shape["n_kv_heads"] * (shape["d_model"] // shape["n_heads"])
-    return width * (2 * width + 2 * kv + 3 * shape["mlp_hidden_size"]), width * shape["embedding_size"], shape["n_layers"]
+    return (
+        width * (2 * width + 2 * kv + 3 * shape["mlp_hidden_size"]),
+        width * shape["embedding_size"],
+        shape["n_layers"],
+    )
 
 
 def window_of(layers, share=None):
@@ -33,14 +37,34 @@ def window_of(layers, share=None):
     layer, vocabulary, whole = weights_of_row()
     window = resolved("phone/3-npu")["npu"]["window"]
     configured = window["bytes"] / (CODE_BYTES * (layer * whole + vocabulary))
-    return int((configured if share is None else share) * CODE_BYTES * (layer * layers + vocabulary)) // window["page_bytes"] * window["page_bytes"]
+    return (
+        int((configured if share is None else share) * CODE_BYTES * (layer * layers + vocabulary))
+        // window["page_bytes"]
+        * window["page_bytes"]
+    )
 
 
 def arguments(options, rung, blocks, steps, layers, assignments=(), share=None):
     """A decode of so many blocks, each in so many forwards, with as many positions behind it as the whole decode has."""
     positions = (options.prompt + TOKENS + BLOCK - 1) // BLOCK * BLOCK
-    words = ["--config", f"phone/{rung}", "--model", "llada-8b", "--trajectory", "one-token", "--prompt-tokens", str(options.prompt + TOKENS - blocks * BLOCK),
-             "--generate", str(blocks * BLOCK), "--steps", str(blocks * steps), "--context", str(positions), "--layers", str(layers)]
+    words = [
+        "--config",
+        f"phone/{rung}",
+        "--model",
+        "llada-8b",
+        "--trajectory",
+        "one-token",
+        "--prompt-tokens",
+        str(options.prompt + TOKENS - blocks * BLOCK),
+        "--generate",
+        str(blocks * BLOCK),
+        "--steps",
+        str(blocks * steps),
+        "--context",
+        str(positions),
+        "--layers",
+        str(layers),
+    ]
     sets = [f"npu.window.bytes={window_of(layers, share)}", DENSITY, *assignments]
     return [*words, *(word for a in sets for word in ("--set", a))]
 
@@ -65,12 +89,18 @@ def layers_of(options, rung):
 def whole_decodes(options, runs, wanted):
     """{name: figures of 128 tokens} of {name: (rung, assignments, share of the window)}."""
     whole = weights_of_row()[2]
-    plan = {(name, at, layers): arguments(options, rung, *at, layers, assignments, share) for name, (rung, assignments, share) in wanted.items()
-            for at in SHORT for layers in layers_of(options, rung)}
+    plan = {
+        (name, at, layers): arguments(options, rung, *at, layers, assignments, share)
+        for name, (rung, assignments, share) in wanted.items()
+        for at in SHORT
+        for layers in layers_of(options, rung)
+    }
     results = runs.all(plan)
     figures = {}
     for name, (rung, *_) in wanted.items():
-        by_layers = [(layers, decoded([results[name, at, layers] for at in SHORT])) for layers in layers_of(options, rung)]
+        by_layers = [
+            (layers, decoded([results[name, at, layers] for at in SHORT])) for layers in layers_of(options, rung)
+        ]
         figures[name] = by_layers[0][1] if len(by_layers) == 1 else line(*by_layers, whole)
     return figures
 
@@ -79,8 +109,10 @@ def cpu_seconds(options):
     """{rung: s} by formula: forwards x rows x MACs at a rate."""
     layer, vocabulary, whole = weights_of_row()
     rows = options.prompt + TOKENS
+
     def cost(forwards, r):
         return forwards * r * (layer * whole + vocabulary) / options.cpu_macs_per_second
+
     return {"1-cpu": cost(TOKENS, rows), "2-prefix": BLOCKS * cost(1, rows) + (TOKENS - BLOCKS) * cost(1, BLOCK)}
 
 
@@ -92,16 +124,50 @@ def ladder(options, runs):
     for rung, quoted in QUOTED.items():
         kind = "measured" if rung in seconds else "modelled" if rung in modelled else None
         value = seconds.get(rung, modelled.get(rung))
-        how = {"3-npu": "measured on slices", PLANNED: "measured on the whole model", None: "not from a distribution"}.get(rung if kind == "measured" else kind, "modelled: MACs at a chosen rate")
+        how = {
+            "3-npu": "measured on slices",
+            PLANNED: "measured on the whole model",
+            None: "not from a distribution",
+        }.get(rung if kind == "measured" else kind, "modelled: MACs at a chosen rate")
         rungs.append({"name": rung, "value": value, "kind": kind, "how": how, "quoted": quoted})
-        cells.append([rung, seconds.get(rung), modelled.get(rung), how, quoted, value and value / quoted, value and modelled[REFERENCE] / value, QUOTED[REFERENCE] / quoted])
-    columns = [Column("rung"), Column("time", "measured", "s", 1), Column("time", "modelled", "s", 1), Column("how"), Column("time", "quoted", "s", 1),
-               Column("ours to theirs", "computed", "x"), Column(f"gain over {REFERENCE}", "computed", "x", 1), Column("theirs", "quoted", "x", 1)]
-    notes = (f"Planned swaps: {seconds['3-npu'] / seconds[PLANNED]:.2f}x over naive mapping; quoted {QUOTED['3-npu'] / QUOTED[PLANNED]:.2f}x. "
-             f"Staged per decode: {measured[PLANNED]['staged'] * 1e-9:.1f} GB.",
-             f"Rungs on the CPU: forwards x rows x MACs / {options.cpu_macs_per_second:.3g} MAC/s (choice, --cpu-macs-per-second); 128 forwards over prompt and answer without "
-             "a cache, one such forward and 31 over a block for each of four blocks with one.",
-             "Drafts (MBSD) and revision (DPPR) live from what a model predicts; a distribution draws tokens that no draft meets, so that their rungs need a recorded "
-             "trajectory of a model that is here (scripts/ladder).")
-    chart = {"type": "ladder", "title": "Seconds for 128 tokens", "subject": SUBJECT, "kind": "measured", "unit": "s", "reference": REFERENCE, "source": SOURCE, "rungs": rungs}
+        cells.append(
+            [
+                rung,
+                seconds.get(rung),
+                modelled.get(rung),
+                how,
+                quoted,
+                value and value / quoted,
+                value and modelled[REFERENCE] / value,
+                QUOTED[REFERENCE] / quoted,
+            ]
+        )
+    columns = [
+        Column("rung"),
+        Column("time", "measured", "s", 1),
+        Column("time", "modelled", "s", 1),
+        Column("how"),
+        Column("time", "quoted", "s", 1),
+        Column("ours to theirs", "computed", "x"),
+        Column(f"gain over {REFERENCE}", "computed", "x", 1),
+        Column("theirs", "quoted", "x", 1),
+    ]
+    notes = (
+        f"Planned swaps: {seconds['3-npu'] / seconds[PLANNED]:.2f}x over naive mapping; quoted {QUOTED['3-npu'] / QUOTED[PLANNED]:.2f}x. "
+        f"Staged per decode: {measured[PLANNED]['staged'] * 1e-9:.1f} GB.",
+        f"Rungs on the CPU: forwards x rows x MACs / {options.cpu_macs_per_second:.3g} MAC/s (choice, --cpu-macs-per-second); 128 forwards over prompt and answer without "
+        "a cache, one such forward and 31 over a block for each of four blocks with one.",
+        "Drafts (MBSD) and revision (DPPR) live from what a model predicts; a distribution draws tokens that no draft meets, so that their rungs need a recorded "
+        "trajectory of a model that is here (scripts/ladder).",
+    )
+    chart = {
+        "type": "ladder",
+        "title": "Seconds for 128 tokens",
+        "subject": SUBJECT,
+        "kind": "measured",
+        "unit": "s",
+        "reference": REFERENCE,
+        "source": SOURCE,
+        "rungs": rungs,
+    }
     return [Section(SUBJECT, [Table("128 tokens, beside the publication", columns, cells, notes)], [chart])]

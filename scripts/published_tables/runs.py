@@ -25,11 +25,18 @@ def reduced(stats):
         for precision, n in by.items():
             read[precision] = read.get(precision, 0) + n
     network = total.get("compression", {}).get("network", {})
-    return {"latency_us": total["latency_us"], "prefill_us": total["phases"]["prefill"]["us"], "forwards": total["forwards"],
-            "energy_uj": {p: total["energy"]["system_pj"]["parts"][p] * 1e-6 for p in ENERGY_PARTS},
-            "prefill_uj": total["phases"]["prefill"]["system_pj"] * 1e-6, "read": read,
-            "rows_opened": counters["memory"].get("commands", {}).get("act1", 0), "channels": network.get("channels", {}),
-            "staged": total["mapping"]["bytes_staged"], "npu_work": counters["npu"]["work"]}
+    return {
+        "latency_us": total["latency_us"],
+        "prefill_us": total["phases"]["prefill"]["us"],
+        "forwards": total["forwards"],
+        "energy_uj": {p: total["energy"]["system_pj"]["parts"][p] * 1e-6 for p in ENERGY_PARTS},
+        "prefill_uj": total["phases"]["prefill"]["system_pj"] * 1e-6,
+        "read": read,
+        "rows_opened": counters["memory"].get("commands", {}).get("act1", 0),
+        "channels": network.get("channels", {}),
+        "staged": total["mapping"]["bytes_staged"],
+        "npu_work": counters["npu"]["work"],
+    }
 
 
 def digest(path):
@@ -38,8 +45,10 @@ def digest(path):
 
 def revision():
     """Commit of the sources, with -dirty where they were changed."""
+
     def git(*words):
         return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True).stdout.strip()
+
     return (git("rev-parse", "--short", "HEAD") or "no repository") + ("-dirty" if git("status", "--porcelain") else "")
 
 
@@ -56,8 +65,13 @@ class Runs:
         self.kept.mkdir(parents=True, exist_ok=True)
         self.inputs = options.out / "inputs"
         self.inputs.mkdir(exist_ok=True)
-        read = (options.program, *sorted(CONFIGURATIONS.rglob("*.json")), *sorted(SHAPES.glob("*.json")), *sorted(DISTRIBUTIONS.glob("*.json")),
-                *sorted((ROOT / "firmware/models").glob("*.compression.gguf")))
+        read = (
+            options.program,
+            *sorted(CONFIGURATIONS.rglob("*.json")),
+            *sorted(SHAPES.glob("*.json")),
+            *sorted(DISTRIBUTIONS.glob("*.json")),
+            *sorted((ROOT / "firmware/models").glob("*.compression.gguf")),
+        )
         self.fixed = [digest(p) for p in read]
 
     def file_of(self, document):
@@ -70,8 +84,12 @@ class Runs:
         return str(path)
 
     def path_of(self, arguments):
-        files = [digest(a) for a in arguments if isinstance(a, str) and a.endswith(".json") and pathlib.Path(a).is_file()]
-        return self.kept / f"{hashlib.sha256(json.dumps([self.fixed, files, arguments]).encode()).hexdigest()[:24]}.json"
+        files = [
+            digest(a) for a in arguments if isinstance(a, str) and a.endswith(".json") and pathlib.Path(a).is_file()
+        ]
+        return (
+            self.kept / f"{hashlib.sha256(json.dumps([self.fixed, files, arguments]).encode()).hexdigest()[:24]}.json"
+        )
 
     def read(self, path):
         try:
@@ -82,10 +100,23 @@ class Runs:
     def run(self, arguments):
         words = [self.file_of(a) if isinstance(a, dict) else a for a in arguments]
         with tempfile.TemporaryDirectory(prefix="dllm-vp-published-") as out:
-            command = [self.options.program, "run", "--data", "shape", "--quiet", "--timeline-prompts", "0", "--out", out, *words]
+            command = [
+                self.options.program,
+                "run",
+                "--data",
+                "shape",
+                "--quiet",
+                "--timeline-prompts",
+                "0",
+                "--out",
+                out,
+                *words,
+            ]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode != 0:
-                sys.exit(f"published: dllm-vp run {' '.join(words)}: {(done.stderr.strip() or done.stdout.strip() or 'no output').splitlines()[-1]}")
+                sys.exit(
+                    f"published: dllm-vp run {' '.join(words)}: {(done.stderr.strip() or done.stdout.strip() or 'no output').splitlines()[-1]}"
+                )
             result = reduced(json.loads((pathlib.Path(out) / "stats.json").read_text()))
         path = self.path_of(arguments)
         unfinished = path.with_suffix(f".{os.getpid()}.part")

@@ -14,8 +14,15 @@ def box(x, y, width, height, fill):
 
 
 def picture(width, height, title, shapes):
-    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">',
-                      box(0, 0, width, height, "white"), text(10, 20, title, font_weight="bold"), *shapes, "</svg>\n"])
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">',
+            box(0, 0, width, height, "white"),
+            text(10, 20, title, font_weight="bold"),
+            *shapes,
+            "</svg>\n",
+        ]
+    )
 
 
 def tornado(title, bars, centre):
@@ -27,13 +34,20 @@ def tornado(title, bars, centre):
         return 330 + 430 * (gain - low) / max(high - low, 1e-9)
 
     height = 60 + 24 * len(bars)
-    shapes = [f'<line x1="{at(centre):.1f}" x2="{at(centre):.1f}" y1="36" y2="{height - 8}" stroke="{GREY}"/>', text(at(centre), 34, f"{centre:.2f}", text_anchor="middle")]
+    shapes = [
+        f'<line x1="{at(centre):.1f}" x2="{at(centre):.1f}" y1="36" y2="{height - 8}" stroke="{GREY}"/>',
+        text(at(centre), 34, f"{centre:.2f}", text_anchor="middle"),
+    ]
     for i, (name, ends) in enumerate(bars):
         y = 40 + 24 * i
         ordered = sorted([*ends, ("", centre)], key=lambda e: e[1])
         (first, least), (last, most) = ordered[0], ordered[-1]
         shapes += [text(10, y + 13, name), box(at(least), y + 2, max(1, at(most) - at(least)), 15, BLUE)]
-        shapes += [text(at(g) + d, y + 14, f"{label} {g:.2f}", text_anchor=side) for label, g, d, side in ((first, least, -4, "end"), (last, most, 4, "start")) if label]
+        shapes += [
+            text(at(g) + d, y + 14, f"{label} {g:.2f}", text_anchor=side)
+            for label, g, d, side in ((first, least, -4, "end"), (last, most, 4, "start"))
+            if label
+        ]
     return picture(880, height, title, shapes)
 
 
@@ -49,8 +63,11 @@ def waterfall(title, start, steps):
     for i, (name, gain) in enumerate([start, *steps]):
         y = 40 + 24 * i
         low, high = (0, gain) if before is None or i == len(steps) else sorted((before, gain))
-        shapes += [text(10, y + 13, name), box(at(low), y + 2, max(1, at(high) - at(low)), 15, GREY if low == 0 else BLUE if gain >= before else RED),
-                   text(at(max(high, gain)) + 4, y + 14, f"{gain:.2f}")]
+        shapes += [
+            text(10, y + 13, name),
+            box(at(low), y + 2, max(1, at(high) - at(low)), 15, GREY if low == 0 else BLUE if gain >= before else RED),
+            text(at(max(high, gain)) + 4, y + 14, f"{gain:.2f}"),
+        ]
         before = gain
     return picture(840, 60 + 24 * len(values), title, shapes)
 
@@ -68,6 +85,12 @@ def heat_map(title, names, cells):
             if (i, j) in cells:
                 value, printed = cells[i, j]
                 pale = 1 - min(1, abs(value - 1) / strongest) * 0.75
-                shade = "#%02x%02x%02x" % tuple(round(255 * pale + c * (1 - pale)) for c in ((0x44, 0x77, 0xaa) if value >= 1 else (0xee, 0x66, 0x77)))
-                shapes += [box(left + side * j, y, side - 2, 28, shade), text(left + side * j + side / 2, y + 18, printed, text_anchor="middle")]
+                shade = "#%02x%02x%02x" % tuple(
+                    round(255 * pale + c * (1 - pale))
+                    for c in ((0x44, 0x77, 0xAA) if value >= 1 else (0xEE, 0x66, 0x77))
+                )
+                shapes += [
+                    box(left + side * j, y, side - 2, 28, shade),
+                    text(left + side * j + side / 2, y + 18, printed, text_anchor="middle"),
+                ]
     return picture(width, max(height, 70 + 30 * len(names)), title, shapes)
