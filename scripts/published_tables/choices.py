@@ -9,15 +9,23 @@ def ends(path, *values):
     return [(str(v), {"set": [f"{path}={v}"]}) for v in values]
 
 
-# (name, [(value, change of design.merged())], path in the configurations that it varies or "").
+# A quarter of the elements at four times the clock, and units whose rate by the second stays as it is.
+SMALL_ARRAY = [
+    "npu.array=ref_16x16",
+    "npu.vector.lanes=16",
+    "npu.sampling.lanes=8",
+    "npu.scratchpad.bytes_per_cycle=64",
+]
+
+# (name, [(value, change of design.merged())], what it varies: a path in the configurations, or where else it stands).
 CHOICES = (
-    ("prompt, tokens", [("64", {"prompt": 64}), ("1024", {"prompt": 1024})], ""),
-    ("reply, tokens", [("32", {"reply": 32}), ("256", {"reply": 256})], ""),
-    ("block, tokens", [("16", {"block": 16}), ("64", {"block": 64})], ""),
+    ("prompt, tokens", [("64", {"prompt": 64}), ("1024", {"prompt": 1024})], "--prompt"),
+    ("reply, tokens", [("32", {"reply": 32}), ("256", {"reply": 256})], "--reply"),
+    ("block, tokens", [("16", {"block": 16}), ("64", {"block": 64})], "bd_size of the shape"),
     (
         "tokens per forward",
         [("1", {"distribution": {"tokens_per_forward": 1}}), ("8", {"distribution": {"tokens_per_forward": 8}})],
-        "",
+        "tokens_per_forward of the distribution",
     ),
     (
         "drift of the network's input",
@@ -25,10 +33,10 @@ CHOICES = (
             ("to 0.05", {"distribution": {"drift": {"least": 0.005, "most": 0.05}}}),
             ("to 0.7", {"distribution": {"drift": {"least": 0.35, "most": 0.7}}}),
         ],
-        "",
+        "drift of the distribution",
     ),
-    ("order of channels and entries", [("in order", {"distribution": {"run": 1 << 20}})], ""),
-    ("seed of the decisions", [("2", {"seed": 2}), ("3", {"seed": 3})], ""),
+    ("order of channels and entries", [("in order", {"distribution": {"run": 1 << 20}})], "run of the distribution"),
+    ("seed of the decisions", [("2", {"seed": 2}), ("3", {"seed": 3})], "--seed"),
     ("setting of DAT-FFN", [("0", {"setting": 0}), ("6", {"setting": 6})], DAT + "setting"),
     ("anchor's life", [("sub-block", {"compressed": [DAT + "span=sub_block"]})], DAT + "span"),
     ("rank of the corrections", [("0", {"compressed": [DAT + "corrections=0"]})], DAT + "corrections"),
@@ -47,27 +55,31 @@ CHOICES = (
     (
         "wide memory, times plain bandwidth",
         [("2", {"wide": ["memory.config.channels=8"]}), ("8", {"wide": ["memory.config.channels=32"]})],
-        "memory.config",
+        "memory.config.channels",
     ),
     (
         "core feed of the wide memory",
         [("1", {"wide": ["memory.config.tagged.core_feed=1"]}), ("2", {"wide": ["memory.config.tagged.core_feed=2"]})],
-        "memory.config",
+        "memory.config.tagged.core_feed",
     ),
-    ("conversion, clocks", ends("memory.config.tagged.convert_cycles", 0, 16), "memory.config"),
-    ("refresh", ends("memory.config.controller.refresh", "none"), "memory.config"),
-    ("rate of the array", [("half", {"clock": 0.5}), ("twice", {"clock": 2})], "npu.clock_hz"),
-    ("array of the same rate", [("16 x 16", {"clock": 4, "set": ["npu.array=ref_16x16"]})], "npu.array"),
+    ("conversion, clocks", ends("memory.config.tagged.convert_cycles", 0, 16), "memory.config.tagged.convert_cycles"),
+    ("refresh", ends("memory.config.controller.refresh", "none"), "memory.config.controller.refresh"),
+    ("rate of the NPU", [("half", {"clock": 0.5}), ("twice", {"clock": 2})], "npu.clock_hz"),
+    ("array at the same rates", [("16 x 16", {"clock": 4, "set": SMALL_ARRAY})], "npu.array"),
     ("accumulator, clocks", ends("npu.accumulator_latency_cycles", 1, 16), "npu.accumulator_latency_cycles"),
     ("lanes of the vector unit", ends("npu.vector.lanes", 32, 128), "npu.vector.lanes"),
     ("lanes of the sampling unit", ends("npu.sampling.lanes", 8, 64), "npu.sampling.lanes"),
-    ("scratchpad, bytes per clock of a port", ends("npu.scratchpad.bytes_per_cycle", 128, 512), "npu.scratchpad"),
-    ("scratchpad, banks", ends("npu.scratchpad.banks", 16), "npu.scratchpad"),
+    (
+        "scratchpad, bytes per clock of a port",
+        ends("npu.scratchpad.bytes_per_cycle", 128, 512),
+        "npu.scratchpad.bytes_per_cycle",
+    ),
+    ("scratchpad, banks", ends("npu.scratchpad.banks", 16), "npu.scratchpad.banks"),
     ("longest DMA burst, bytes", ends("npu.dma.max_burst_bytes", 1024), "npu.dma.max_burst_bytes"),
     ("DMA bursts in flight", ends("npu.dma.max_outstanding", 32, 512), "npu.dma.max_outstanding"),
-    ("DMA, clocks per burst", ends("npu.dma.issue_cycles", 4), "npu.dma"),
-    ("sequencer, clocks per descriptor", ends("npu.sequencer.dispatch_cycles", 1, 16), "npu.sequencer"),
-    ("CPU cycles of a descriptor", ends("cpu.work_cycles.descriptor", 0, 1420), "cpu.work_cycles"),
+    ("DMA, clocks per burst", ends("npu.dma.issue_cycles", 4), "npu.dma.issue_cycles"),
+    ("sequencer, clocks per descriptor", ends("npu.sequencer.dispatch_cycles", 1, 16), "npu.sequencer.dispatch_cycles"),
+    ("CPU cycles of a descriptor", ends("cpu.work_cycles.descriptor", 0, 1420), "cpu.work_cycles.descriptor"),
     ("CPU cycles of a register access", ends("cpu.register_access_cycles", 1, 60), "cpu.register_access_cycles"),
     (
         "CPU cycles of arithmetic and copies",
@@ -81,7 +93,7 @@ CHOICES = (
         "cpu.work_cycles",
     ),
     ("CPU, cache lines under way", ends("cpu.stream.outstanding", 4, 48), "cpu.stream.outstanding"),
-    ("bus, ns", ends("bus.latency_ns", 1, 50), "bus"),
+    ("bus, ns", ends("bus.latency_ns", 1, 50), "bus.latency_ns"),
     *(
         (
             f"price of {part.replace('_', ' ')}",

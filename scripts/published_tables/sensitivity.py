@@ -70,8 +70,9 @@ def sensitivity(options, runs):
         centre, rows = swept(options, runs, model)
         tables, charts, drawings = [], [], {}
         paths = {name: path for name, _, path in chosen(options)}
+        prices = {name for name, values, _ in chosen(options) if all("price" in change for _, change in values)}
         for i, (what, kind) in enumerate(FIGURES):
-            ordered = widest_first(rows, centre, i)
+            ordered = [row for row in widest_first(rows, centre, i) if what == "energy" or row[0] not in prices]
             cells = [
                 [
                     name,
