@@ -128,7 +128,9 @@ def compares(pair):
 
 
 def price_rows(options, runs, model):
-    """Of every price: the factor at which a gain in energy becomes 1; energies are linear in prices, so no run is needed but the configured ones."""
+    """Of every price: the factor at which a gain in energy becomes 1; energies are linear in prices, so no run is
+    needed but the configured ones.
+    """
     figures = whole_models(options, runs, [point(model, c) for c in ORDER])
     rows = []
     for part in ENERGY_PARTS:

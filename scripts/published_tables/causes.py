@@ -1,4 +1,6 @@
-"""Which part of the gain survives on a real memory: effects switched off one at a time, and all of them put back one after another."""
+"""Which part of the gain survives on a real memory: effects switched off one at a time, and all of them put back one
+after another.
+"""
 from .design import MODELS, NAMES, SOURCE, merged, whole_models
 from .document import Column, Section, Table
 from .four import GAIN_COLUMNS, flat, gains_at, points_of

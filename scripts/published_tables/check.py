@@ -1,4 +1,6 @@
-"""What the method costs in accuracy: slices against whole runs, stream mode against every command, on what is small enough for both."""
+"""What the method costs in accuracy: slices against whole runs, stream mode against every command, on what is small
+enough for both.
+"""
 from .design import MODELS, NAMES, arguments, energy, line, point
 from .document import Column, Section, Table
 

@@ -1,4 +1,6 @@
-"""The choices behind the gain: what each is varied to, and which choices of the configurations are not in the list, with the reason."""
+"""The choices behind the gain: what each is varied to, and which choices of the configurations are not in the list,
+with the reason.
+"""
 from points import ENERGY_PARTS
 
 BRQ, DAT = "decode.compression.brq.", "decode.compression.dat."

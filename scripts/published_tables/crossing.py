@@ -12,7 +12,9 @@ class Verdict(NamedTuple):
 
 
 def between(low, high):
-    """Where the gain is 1 between two points (value, gain): straight in the logarithm of the gain, and of the value where both are above 0."""
+    """Where the gain is 1 between two points (value, gain): straight in the logarithm of the gain, and of the value
+    where both are above 0.
+    """
     (x0, g0), (x1, g1) = low, high
     share = math.log(g0) / (math.log(g0) - math.log(g1))
     return x0 * (x1 / x0) ** share if x0 > 0 else x0 + share * (x1 - x0)
@@ -27,7 +29,9 @@ def verdict(points):
 
 
 def priced(base, own, base_part, own_part):
-    """The factor on a price at which two energies are equal, and the gains at 0 and without bound. base, own: all other energy; parts: at factor 1."""
+    """The factor on a price at which two energies are equal, and the gains at 0 and without bound. base, own: all
+    other energy; parts: at factor 1.
+    """
     at_none = base / own
     at_most = base_part / own_part if own_part > 0 else math.inf if base_part > 0 else at_none
     if math.isclose(base_part, own_part) or (at_none > 1) == (at_most > 1):

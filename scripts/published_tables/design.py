@@ -1,4 +1,6 @@
-"""Design points of the four configurations: what is changed, as a command line, and the whole model out of its slices."""
+"""Design points of the four configurations: what is changed, as a command line, and the whole model out of its
+slices.
+"""
 import json
 import pathlib
 import sys

@@ -1,4 +1,6 @@
-"""What a figure leaves: tables and charts with the kind of each column, as Markdown for people and JSON for dllm-vp report."""
+"""What a figure leaves: tables and charts with the kind of each column, as Markdown for people and JSON for dllm-vp
+report.
+"""
 import json
 import pathlib
 import subprocess
@@ -13,7 +15,9 @@ SCHEMA = "dllm-vp.published.1"
 
 
 class Column(NamedTuple):
-    """kind: label, choice, measured (simulated on slices), modelled (a formula), quoted (a publication) or computed (ratio of kinds)."""
+    """kind: label, choice, measured (simulated on slices), modelled (a formula), quoted (a publication) or computed
+    (ratio of kinds).
+    """
 
     name: str
     kind: str = "label"
@@ -101,7 +105,9 @@ def assumption(where, key, value, why):
 
 
 def assumed(options, configurations, decisions):
-    """Everything the figures take as given: configurations, distribution, and the lengths that the command line decides."""
+    """Everything the figures take as given: configurations, distribution, and the lengths that the command line
+    decides.
+    """
     rows = []
     for configuration in configurations:
         document = resolved(configuration)

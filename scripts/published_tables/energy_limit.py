@@ -27,12 +27,16 @@ def gain(prices, shares, compressible):
 
 
 def share_left(target, compressible):
-    """What the compressible part may cost, of its cost at 8 bits, for a gain of `target`; None where even nothing is too much."""
+    """What the compressible part may cost, of its cost at 8 bits, for a gain of `target`; None where even nothing is
+    too much.
+    """
     left = 1 - (1 - 1 / target) / compressible
     return left if left >= 0 else None
 
 
 def scale_for(target, base, fixed, scalable):
-    """Factor on `scalable` for which base / (fixed + factor * scalable) is `target`; None where `fixed` alone is too much."""
+    """Factor on `scalable` for which base / (fixed + factor * scalable) is `target`; None where `fixed` alone is too
+    much.
+    """
     left = base / target - fixed
     return left / scalable if left >= 0 else None

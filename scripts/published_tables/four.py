@@ -17,7 +17,9 @@ def settings_of(options, model):
 
 
 def points_of(model, setting, change=None):
-    """The four configurations at a setting; those without compression know of none, so that they are the same point for all."""
+    """The four configurations at a setting; those without compression know of none, so that they are the same point
+    for all.
+    """
     return {c: point(model, c, change or {}, {"setting": setting} if c in COMPRESSED else {}) for c in ORDER}
 
 

@@ -30,9 +30,8 @@ def weights_of_row():
 
 
 def window_of(layers, share=None):
-    """Bytes of the address window for so many layers: the part of the weights that the configured window is of the whole model's.
-
-    share: window to weights, instead of the configured one. A slice that met the whole model's window would have nothing to stage.
+    """Bytes of the address window for so many layers: as large a part of their weights as the configured window is of
+    the whole model's, or `share` of them. A slice that met the whole model's window would have nothing to stage.
     """
     layer, vocabulary, whole = weights_of_row()
     window = resolved("phone/3-npu")["npu"]["window"]
@@ -45,7 +44,7 @@ def window_of(layers, share=None):
 
 
 def arguments(options, rung, blocks, steps, layers, assignments=(), share=None):
-    """A decode of so many blocks, each in so many forwards, with as many positions behind it as the whole decode has."""
+    """A decode of so many blocks, each in so many forwards; prompt and reply are as long as those of the whole decode."""
     positions = (options.prompt + TOKENS + BLOCK - 1) // BLOCK * BLOCK
     words = [
         "--config",
@@ -82,7 +81,9 @@ def decoded(short):
 
 
 def layers_of(options, rung):
-    """Slices, or the whole model where the plan of few layers would be another: a few of its buffers are staged, and which depends on all."""
+    """Slices, or the whole model where the plan of few layers would be another: a few of its buffers are staged, and
+    which depends on all.
+    """
     return (weights_of_row()[2],) if rung == PLANNED else options.slices
 
 

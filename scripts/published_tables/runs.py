@@ -125,7 +125,9 @@ class Runs:
         return result
 
     def all(self, wanted):
-        """{name: reduced()} of {name: arguments}; an argument is a word or a document to be read from a file. Equal ones run once."""
+        """{name: reduced()} of {name: arguments}; an argument is a word or a document to be read from a file. Equal
+        ones run once.
+        """
         unique = {json.dumps(a): a for a in wanted.values()}
         results = {key: result for key, a in unique.items() if (result := self.read(self.path_of(a))) is not None}
         missing = {key: a for key, a in unique.items() if key not in results}

@@ -73,7 +73,9 @@ def waterfall(title, start, steps):
 
 
 def heat_map(title, names, cells):
-    """A square of values around 1 by rows and columns of names; cells: {(row, column): (value, printed)}; blue above 1, red below."""
+    """A square of values around 1 by rows and columns of names; cells: {(row, column): (value, printed)}; blue above
+    1, red below.
+    """
     side, left = 62, 260
     width, height = left + side * len(names) + 20, 70 + 24 * len(names) + 14 * len(names)
     strongest = max((abs(v - 1) for v, _ in cells.values()), default=0) or 1

@@ -1,4 +1,6 @@
-"""How far towards the publication's energy: by choices of ours, step by step, and what the formula of a read can give at best."""
+"""How far towards the publication's energy: by choices of ours, step by step, and what the formula of a read can give
+at best.
+"""
 import json
 
 from points import ROOT

@@ -1,4 +1,6 @@
-"""scripts/published: its tables against figures reckoned by hand, and on slices that are quick: finished ones are not run again, wrong options are refused."""
+"""scripts/published: its tables against figures reckoned by hand, and on slices that are quick: finished ones are not
+run again, wrong options are refused.
+"""
 import argparse
 import json
 import math
