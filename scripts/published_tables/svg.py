@@ -25,13 +25,20 @@ def picture(width, height, title, shapes):
     )
 
 
+def width_of(names):
+    """Room for names in front of a chart, their distance from its edge included."""
+    return 30 + 6.6 * max(map(len, names))
+
+
 def tornado(title, bars, centre):
     """One bar per choice from its lowest to its highest gain, in the order given. bars: [(name, [(label, gain)])]"""
     values = [g for _, ends in bars for _, g in ends] + [centre]
     low, high = min(values), max(values)
 
+    left = width_of([name for name, _ in bars]) + 90
+
     def at(gain):
-        return 330 + 430 * (gain - low) / max(high - low, 1e-9)
+        return left + 410 * (gain - low) / max(high - low, 1e-9)
 
     height = 60 + 24 * len(bars)
     shapes = [
@@ -44,11 +51,11 @@ def tornado(title, bars, centre):
         (first, least), (last, most) = ordered[0], ordered[-1]
         shapes += [text(10, y + 13, name), box(at(least), y + 2, max(1, at(most) - at(least)), 15, BLUE)]
         shapes += [
-            text(at(g) + d, y + 14, f"{label} {g:.2f}", text_anchor=side)
+            text(at(g) + d, y + 14, f"{label}: {g:.2f}", text_anchor=side)
             for label, g, d, side in ((first, least, -4, "end"), (last, most, 4, "start"))
             if label
         ]
-    return picture(880, height, title, shapes)
+    return picture(round(left) + 520, height, title, shapes)
 
 
 def waterfall(title, start, steps):
@@ -56,8 +63,10 @@ def waterfall(title, start, steps):
     values = [start[1], *(g for _, g in steps)]
     most = max(values)
 
+    left = width_of([start[0], *(name for name, _ in steps)])
+
     def at(gain):
-        return 330 + 430 * gain / most
+        return left + 430 * gain / most
 
     shapes, before = [], None
     for i, (name, gain) in enumerate([start, *steps]):
@@ -69,15 +78,15 @@ def waterfall(title, start, steps):
             text(at(max(high, gain)) + 4, y + 14, f"{gain:.2f}"),
         ]
         before = gain
-    return picture(840, 60 + 24 * len(values), title, shapes)
+    return picture(round(left) + 500, 60 + 24 * len(values), title, shapes)
 
 
 def heat_map(title, names, cells):
     """A square of values around 1 by rows and columns of names; cells: {(row, column): (value, printed)}; blue above
     1, red below.
     """
-    side, left = 62, 260
-    width, height = left + side * len(names) + 20, 70 + 24 * len(names) + 14 * len(names)
+    side, left = 62, width_of(names) + 20
+    width, height = round(left) + side * len(names) + 20, 70 + 30 * len(names)
     strongest = max((abs(v - 1) for v, _ in cells.values()), default=0) or 1
     shapes = [text(left + side * i + side / 2, 44, str(i + 1), text_anchor="middle") for i in range(len(names))]
     for i, name in enumerate(names):
@@ -95,4 +104,4 @@ def heat_map(title, names, cells):
                     box(left + side * j, y, side - 2, 28, shade),
                     text(left + side * j + side / 2, y + 18, printed, text_anchor="middle"),
                 ]
-    return picture(width, max(height, 70 + 30 * len(names)), title, shapes)
+    return picture(width, height, title, shapes)
