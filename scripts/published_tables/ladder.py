@@ -29,21 +29,22 @@ def weights_of_row():
     )
 
 
-def window_of(layers, share=None):
-    """Bytes of the address window for so many layers: as large a part of their weights as the configured window is of
-    the whole model's, or `share` of them. A slice that met the whole model's window would have nothing to stage.
-    """
+def window_share():
+    """The configured window to the whole model's weights."""
     layer, vocabulary, whole = weights_of_row()
-    window = resolved("phone/3-npu")["npu"]["window"]
-    configured = window["bytes"] / (CODE_BYTES * (layer * whole + vocabulary))
-    return (
-        int((configured if share is None else share) * CODE_BYTES * (layer * layers + vocabulary))
-        // window["page_bytes"]
-        * window["page_bytes"]
-    )
+    return resolved("phone/3-npu")["npu"]["window"]["bytes"] / (CODE_BYTES * (layer * whole + vocabulary))
 
 
-def arguments(options, rung, blocks, steps, layers, assignments=(), share=None):
+def window_of(layers, share):
+    """Bytes of the address window for so many layers: `share` of their weights, in whole pages. A slice that met the
+    whole model's window would have nothing to stage.
+    """
+    layer, vocabulary, _ = weights_of_row()
+    page = resolved("phone/3-npu")["npu"]["window"]["page_bytes"]
+    return int(share * CODE_BYTES * (layer * layers + vocabulary)) // page * page
+
+
+def arguments(options, rung, blocks, steps, layers, assignments, share):
     """A decode of so many blocks, each in so many forwards; prompt and reply are as long as those of the whole decode."""
     positions = (options.prompt + TOKENS + BLOCK - 1) // BLOCK * BLOCK
     words = [
@@ -118,7 +119,7 @@ def cpu_seconds(options):
 
 
 def ladder(options, runs):
-    measured = whole_decodes(options, runs, {rung: (rung, (), None) for rung in ("3-npu", PLANNED)})
+    measured = whole_decodes(options, runs, {rung: (rung, (), window_share()) for rung in ("3-npu", PLANNED)})
     seconds = {rung: f["latency_us"] * 1e-6 for rung, f in measured.items()}
     modelled = cpu_seconds(options)
     rungs, cells = [], []

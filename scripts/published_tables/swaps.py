@@ -3,31 +3,33 @@
 from .crossing import said, verdict
 from .design import energy
 from .document import Column, Section, Table, resolved
-from .ladder import PLANNED, SUBJECT, whole_decodes
+from .ladder import PLANNED, SUBJECT, whole_decodes, window_share
 
 FIGURES = (("latency", "measured"), ("energy", "modelled"))
-# Window to weights of the whole model, and what mapping and unmapping a page costs to what is configured.
-WINDOWS, PAGES = (0.25, 0.5, 0.75, 0.89, 1.2), (0.01, 0.1, 1, 2)
+# Window to weights of the whole model, beside what is configured; factors on what mapping and unmapping a page costs.
+WINDOWS, PAGES = (0.25, 0.5, 1.2), (0.01, 0.1, 1)
 
 
 def page_cost(factor):
     window = resolved(f"phone/{PLANNED}")["npu"]["window"]
-    return tuple(f"npu.window.{k}={factor * window[k]}" for k in ("map_page_ns", "unmap_page_ns"))
+    costs = {f"npu.window.{k}": factor * window[k] for k in ("map_page_ns", "unmap_page_ns")}
+    return () if factor == 1 else tuple(f"{k}={v}" for k, v in costs.items())
 
 
 def swaps(options, runs):
     """Planned swaps against naive mapping, by size of the window and cost of a page."""
-    wanted = {("window", w): (PLANNED, (), w) for w in WINDOWS}
-    wanted |= {("naive", f): ("3-npu", page_cost(f), None) for f in PAGES} | {
-        ("page", f): (PLANNED, page_cost(f), None) for f in PAGES
-    }
+    configured = window_share()
+    windows = sorted((*WINDOWS, configured))
+    wanted = {("window", w): (PLANNED, (), w) for w in windows}
+    wanted |= {("naive", f): ("3-npu", page_cost(f), configured) for f in PAGES}
+    wanted |= {("planned", f): (PLANNED, page_cost(f), configured) for f in PAGES}
     figures = whole_decodes(options, runs, wanted)
     by_name = {
-        "window to weights": [(w, figures["naive", 1], figures["window", w]) for w in WINDOWS],
-        "cost of a page": [(f, figures["naive", f], figures["page", f]) for f in PAGES],
+        "window to weights": (configured, [(w, figures["naive", 1], figures["window", w]) for w in windows]),
+        "cost of a page": (1, [(f, figures["naive", f], figures["planned", f]) for f in PAGES]),
     }
     cells, drawn = [], []
-    for name, rows in by_name.items():
+    for name, (as_configured, rows) in by_name.items():
         for i, (what, kind) in enumerate(FIGURES):
             points = [(x, (a["latency_us"] / b["latency_us"], energy(a) / energy(b))[i]) for x, a, b in rows]
             v = verdict(points)
@@ -39,7 +41,7 @@ def swaps(options, runs):
                     "kind": kind,
                     "unit": "x",
                     "compares": "planned swaps / naive mapping",
-                    "configured": 0.89 if name[0] == "w" else 1,
+                    "configured": as_configured,
                     "points": [list(p) for p in points],
                     "verdict": v.kind,
                     "value": v.value,

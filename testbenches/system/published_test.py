@@ -309,7 +309,7 @@ class ByHand(unittest.TestCase):
 
         self.assertAlmostEqual(ladder.decoded([short(*at) for at in ladder.SHORT])["us"], 1000 + 4 * 100 + 124)
         window = resolved("phone/4-somr")["npu"]["window"]
-        self.assertLess(abs(ladder.window_of(32) - window["bytes"]), window["page_bytes"] + 1)
+        self.assertLess(abs(ladder.window_of(32, ladder.window_share()) - window["bytes"]), window["page_bytes"] + 1)
         layer = 4096 * (4 * 4096 + 3 * 12288) * 34 / 32
         self.assertLess(abs(ladder.window_of(2, 1) - ladder.window_of(1, 1) - layer), window["page_bytes"] + 1)
 
