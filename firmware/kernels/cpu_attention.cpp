@@ -17,10 +17,6 @@ void rotate(const cpu_pass& pass, std::uint32_t position, const float* x, std::u
   numerics::rope_row(x, angles, angles + half, pass.model.rope_halves, pass.model.head_length, d, n);
 }
 
-void spend_rotation(const cpu_pass& pass, const cpu_tile& tile, std::uint32_t n) {
-  spend_elements(std::uint64_t{tile.rows} * n, pass.w.rope_table, pass.rows.positions[tile.first], tile.rows);
-}
-
 // What one KV head sees: keys of its positions one by one, values feature by feature.
 struct seen_rows {
   const std::uint16_t* keys = nullptr;    // bf16 [keys][head_length], dense
@@ -86,7 +82,6 @@ void project_queries(const cpu_pass& pass, std::uint32_t layer, const cpu_tile& 
       }
     }
   }
-  spend_rotation(pass, tile, m.query_width());
 }
 
 // Scores of a panel's columns to probabilities.
@@ -142,21 +137,6 @@ void mix_head(const cpu_pass& pass, const cpu_tile& tile, std::uint32_t kv_head,
   }
 }
 
-void spend_attention(const cpu_pass& pass, std::uint32_t layer, const cpu_tile& tile) {
-  const config& m = pass.model;
-  const std::uint64_t rows = std::uint64_t{tile.rows} * m.heads;
-  const std::uint64_t products =
-      std::uint64_t{m.kv_heads} * whole_blocks(m.heads_per_kv() * tile.rows) * pass.rows.keys * m.head_length;
-  const std::uint64_t bytes = kv_cache::element_bytes * m.kv_width() * pass.rows.keys;
-  hal::spend(hal::work::mac, products, pass.cache.keys(m, layer, 0, 0), bytes, false, gen::purpose::prefix_kv);
-  hal::spend(hal::work::element, rows * pass.rows.keys);
-  hal::spend(hal::work::mac, products, pass.cache.values(m, layer, 0, 0), bytes, false, gen::purpose::prefix_kv);
-  if (pass.space.kept_layers != 0) {
-    hal::spend(hal::work::copy, 2 * bytes);
-  }
-  hal::spend(hal::work::element, rows * m.head_length);
-}
-
 }  // namespace
 
 std::uint64_t new_rows(const config& model, const cpu_workspace& space, std::uint32_t layer) {
@@ -173,10 +153,8 @@ void cpu_keys_values(const cpu_pass& pass, std::uint32_t layer, const cpu_tile& 
     rotate(pass, pass.rows.positions[tile.first + r], pass.parts.projected + std::uint64_t{r} * n, n,
            pass.parts.keys + first + std::uint64_t{r} * n);
   }
-  spend_rotation(pass, tile, n);
   project(pass, l.attn_v, l.attn_v_bias, normed);
   numerics::to_bf16_row(pass.parts.projected, pass.parts.values + first, tile.rows * n);
-  hal::spend(hal::work::element, std::uint64_t{tile.rows} * n);
 }
 
 void cpu_attend(const cpu_pass& pass, std::uint32_t layer, const cpu_tile& tile) {
@@ -188,7 +166,6 @@ void cpu_attend(const cpu_pass& pass, std::uint32_t layer, const cpu_tile& tile)
     mix_head(pass, tile, kv_head, overlaid ? overlaid_rows(pass, layer, kv_head) : cached_rows(pass, layer, kv_head),
              mixed);
   }
-  spend_attention(pass, layer, tile);
   add_product(pass, pass.w.layers[layer].attn_output, mixed, tile);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "firmware/hal/hal.h"
+#include "firmware/kernels/cpu_cost.h"
 #include "firmware/kernels/cpu_layer.h"
 
 namespace dvp::kernels {
@@ -15,36 +16,68 @@ void for_tiles(std::uint32_t first, std::uint32_t rows, Work&& work) {
   }
 }
 
-// All layers; between the keys and values of a layer and its attention comes store(layer).
+// All layers; between the keys and values of a layer and its attention comes store(layer). Without data every operator
+// costs what it costs and that is all; who predicts what is then the machine's to say.
 template <class Store>
 void run_pass(const cpu_pass& pass, std::span<gen::sample_record> records, Store&& store) {
+  const bool computes = hal::has_data();
+  const auto normalise = [&](const tensor& weight, const cpu_tile& tile) {
+    if (computes) {
+      cpu_normalise(pass, weight, tile);
+    }
+    spend_normalise(pass, weight, tile);
+  };
   const std::uint32_t all = static_cast<std::uint32_t>(pass.rows.positions.size());
   const std::uint32_t selected = pass.rows.logits_first;
-  for_tiles(0, all, [&](const cpu_tile& tile) { cpu_embed(pass, tile); });
+  for_tiles(0, all, [&](const cpu_tile& tile) {
+    if (computes) {
+      cpu_embed(pass, tile);
+    }
+    spend_embed(pass, tile);
+  });
   for (std::uint32_t layer = 0; layer < pass.rows.layers; ++layer) {
     const layer_weights& l = pass.w.layers[layer];
     const bool last = layer + 1 == pass.rows.layers;
     for_tiles(0, all, [&](const cpu_tile& tile) {
-      cpu_normalise(pass, l.attn_norm, tile);
-      cpu_keys_values(pass, layer, tile);
+      normalise(l.attn_norm, tile);
+      if (computes) {
+        cpu_keys_values(pass, layer, tile);
+      }
+      spend_keys_values(pass, layer, tile);
     });
     store(layer);
     for_tiles(last ? selected : 0, last ? pass.rows.logits_rows : all, [&](const cpu_tile& tile) {
-      cpu_normalise(pass, l.attn_norm, tile);
-      cpu_attend(pass, layer, tile);
-      cpu_normalise(pass, l.ffn_norm, tile);
-      cpu_feed_forward(pass, layer, tile);
+      normalise(l.attn_norm, tile);
+      if (computes) {
+        cpu_attend(pass, layer, tile);
+      }
+      spend_attend(pass, layer, tile);
+      normalise(l.ffn_norm, tile);
+      if (computes) {
+        cpu_feed_forward(pass, layer, tile);
+      }
+      spend_feed_forward(pass, layer, tile);
     });
   }
   for_tiles(selected, pass.rows.logits_rows, [&](const cpu_tile& tile) {
-    cpu_normalise(pass, pass.w.output_norm, tile);
-    cpu_sample(pass, tile, records.subspan(tile.first - selected, tile.rows));
+    normalise(pass.w.output_norm, tile);
+    const auto tile_records = records.subspan(tile.first - selected, tile.rows);
+    if (computes) {
+      cpu_sample(pass, tile, tile_records);
+    }
+    spend_sample(pass, tile);
+    for (std::uint32_t r = 0; r < tile.rows; ++r) {
+      hal::predicted(pass.rows.positions[tile.first + r], tile_records[r]);
+    }
   });
 }
 
-// New keys and values of one layer, of row r at its position.
+// New keys and values of one layer, of row r at its position; nothing without data.
 void store_row(const config& model, const cpu_buffers& parts, std::uint64_t source, std::uint32_t position,
                std::uint32_t layer, const kv_cache& to) {
+  if (!hal::has_data()) {
+    return;
+  }
   for (std::uint32_t head = 0; head < model.kv_heads; ++head) {
     const std::uint64_t bytes = kv_cache::element_bytes * model.head_length;
     auto* keys = static_cast<std::uint16_t*>(hal::memory(to.keys(model, layer, head, position), bytes));
@@ -55,15 +88,6 @@ void store_row(const config& model, const cpu_buffers& parts, std::uint64_t sour
   for (std::uint32_t feature = 0; feature < model.kv_width(); ++feature) {
     values[std::uint64_t{feature} * to.capacity] = parts.values[source + feature];
   }
-}
-
-// Of rows one behind the other.
-void spend_store(const config& model, std::uint32_t rows, std::uint32_t position, std::uint32_t layer,
-                 const kv_cache& to) {
-  const std::uint64_t bytes = kv_cache::element_bytes * rows * model.kv_width();
-  hal::spend(hal::work::copy, bytes, to.keys(model, layer, 0, position), bytes, true, gen::purpose::step_kv);
-  hal::spend(hal::work::copy, bytes, to.values(model, layer, 0, kv_cache::line_start(position)),
-             to.touched_values(model, position, rows), true, gen::purpose::step_kv);
 }
 
 }  // namespace

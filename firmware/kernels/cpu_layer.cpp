@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "firmware/hal/hal.h"
 #include "tlm/numerics/bf16.h"
 #include "tlm/numerics/fp32.h"
 #include "tlm/numerics/rows.h"
@@ -24,11 +23,6 @@ const float* floats(const tensor& t, std::uint32_t row) {
   return reinterpret_cast<const float*>(elements_at(t, row));
 }
 
-void spend_elements(std::uint64_t elements, const tensor& beside, std::uint32_t first, std::uint32_t rows) {
-  hal::spend(hal::work::element, elements, beside.data + std::uint64_t{first} * beside.row_bytes,
-             rows * element_bytes(beside), false, gen::purpose::parameters);
-}
-
 void project(const cpu_pass& pass, const tensor& weight, const tensor& bias, const panels& x) {
   for_products(weight, x, pass.parts, [&](std::uint32_t panel, const weight_chunk& chunk, const float* sums) {
     const std::uint32_t columns = x.columns(panel);
@@ -39,13 +33,11 @@ void project(const cpu_pass& pass, const tensor& weight, const tensor& bias, con
       }
     }
   });
-  spend_product(weight, x.rows);
   if (pass.model.qkv_bias) {
     for (std::uint32_t r = 0; r < x.rows; ++r) {
       float* row = pass.parts.projected + std::uint64_t{r} * weight.rows;
       numerics::add_row(row, floats(bias), row, weight.rows);
     }
-    spend_elements(std::uint64_t{x.rows} * weight.rows, bias);
   }
 }
 
@@ -59,8 +51,6 @@ void add_product(const cpu_pass& pass, const tensor& weight, const panels& x, co
       }
     }
   });
-  spend_product(weight, x.rows);
-  hal::spend(hal::work::element, std::uint64_t{x.rows} * weight.rows);
 }
 
 void cpu_embed(const cpu_pass& pass, const cpu_tile& tile) {
@@ -78,13 +68,6 @@ void cpu_embed(const cpu_pass& pass, const cpu_tile& tile) {
       widen_row(reinterpret_cast<const std::uint16_t*>(row), residual_row(pass, r), width);
     }
   }
-  // As many rows of the table as the tile has, wherever they are.
-  const std::uint64_t rows = std::min(tile.rows, table.rows);
-  hal::spend(hal::work::element, std::uint64_t{tile.rows} * width, table.data, rows * element_bytes(table), false,
-             gen::purpose::embedding);
-  if (coded) {
-    hal::spend(hal::work::element, 0, table.scales, rows * scale_bytes(table), false, gen::purpose::embedding);
-  }
 }
 
 void cpu_normalise(const cpu_pass& pass, const tensor& weight, const cpu_tile& tile) {
@@ -97,7 +80,6 @@ void cpu_normalise(const cpu_pass& pass, const tensor& weight, const cpu_tile& t
       *d = pass.parts.row[k];
     }
   }
-  spend_elements(std::uint64_t{tile.rows} * pass.model.width, weight);
 }
 
 void cpu_feed_forward(const cpu_pass& pass, std::uint32_t layer, const cpu_tile& tile) {
@@ -118,9 +100,6 @@ void cpu_feed_forward(const cpu_pass& pass, std::uint32_t layer, const cpu_tile&
                                   gate.count() * columns);
     }
   }
-  spend_product(l.ffn_gate, tile.rows);
-  spend_product(l.ffn_up, tile.rows);
-  hal::spend(hal::work::element, std::uint64_t{tile.rows} * pass.model.ffn_width);
   add_product(pass, l.ffn_down, activations, tile);
 }
 
@@ -145,8 +124,6 @@ void cpu_sample(const cpu_pass& pass, const cpu_tile& tile, std::span<gen::sampl
     const numerics::sample chosen = numerics::finish(pass.parts.samples[r]);
     records[r] = {chosen.token, chosen.confidence};
   }
-  spend_product(pass.w.output, tile.rows);
-  hal::spend(hal::work::element, std::uint64_t{tile.rows} * pass.model.vocabulary);
 }
 
 }  // namespace dvp::kernels

@@ -1,5 +1,5 @@
 // The operators of one transformer layer, computed by the CPU for the rows of a tile, and what comes before and after
-// the layers. Each tells its cost (cpu_forward.h).
+// the layers. What they cost is told by cpu_cost.h.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,6 @@ const float* floats(const tensor& t, std::uint32_t row = 0);
 void project(const cpu_pass& pass, const tensor& weight, const tensor& bias, const panels& x);
 // residual += x * weight.
 void add_product(const cpu_pass& pass, const tensor& weight, const panels& x, const cpu_tile& tile);
-// Tells of a row function over `elements` whose parameters are rows [first, first + rows) of a tensor.
-void spend_elements(std::uint64_t elements, const tensor& beside, std::uint32_t first = 0, std::uint32_t rows = 1);
 
 // Where the new keys or values of a layer begin: [rows of the workspace][kv_width].
 std::uint64_t new_rows(const config& model, const cpu_workspace& space, std::uint32_t layer);

@@ -93,14 +93,4 @@ void weight_chunk::multiply(const std::uint16_t* x, std::uint32_t columns, float
   }
 }
 
-void spend_product(const tensor& weight, std::uint32_t rows) {
-  const std::uint64_t products = std::uint64_t{whole_blocks(rows)} * weight.rows;
-  hal::spend(hal::work::mac, products * weight.columns, weight.data, weight.rows * element_bytes(weight), false,
-             gen::purpose::weights);
-  if (weight.format == gen::tensor_format::q8_group32) {
-    hal::spend(hal::work::mac, products * (weight.columns / weight_group), weight.scales,
-               weight.rows * scale_bytes(weight), false, gen::purpose::scales);
-  }
-}
-
 }  // namespace dvp::kernels

@@ -76,11 +76,4 @@ void for_products(const tensor& weight, const panels& x, const cpu_buffers& spac
   }
 }
 
-// `rows` up to the next whole block.
-constexpr std::uint32_t whole_blocks(std::uint32_t rows) {
-  return (rows + cpu_block_rows - 1) / cpu_block_rows * cpu_block_rows;
-}
-// Tells the cost of a product of `rows` rows with the whole weight matrix (cpu_forward.h).
-void spend_product(const tensor& weight, std::uint32_t rows);
-
 }  // namespace dvp::kernels

@@ -11,6 +11,8 @@ USAGE, MODEL = 2, 3
 # What a run without data cannot say, and what says that it had none.
 ABOUT_DATA = ("data", "trajectory", "score", "prompt", "expected", "right")
 ROOT = chip.ROOT
+TRAJECTORIES = ROOT / "tlm/platform/trajectories"
+DRAFTS = ("--set", "decode.loop=fast_dllm_v1", "--set", "decode.cache=dual", "--set", "decode.rule=count", "--set", "decode.mbsd.trigger=24")
 
 
 def without(stats):
@@ -22,7 +24,7 @@ def without(stats):
 class Replay(unittest.TestCase):
     maxDiff = 2000
 
-    def expect_equal(self, *arguments, task="arith_long"):
+    def expect_equal(self, *arguments, task="arith_long", on_cpu=False):
         prompts = chip.scratch_folder() / "prompts.jsonl"
         chip.write_lines(prompts, chip.read_lines(chip.task_file(task), 2))
         real = chip.Run("--quiet", "--timeline-prompts", "0", "--replayable", "--prompts", prompts, *arguments)
@@ -32,7 +34,8 @@ class Replay(unittest.TestCase):
         a, b = real.json("stats.json"), shape.json("stats.json")
         self.assertEqual(b["data"], "shape")
         self.assertEqual(b["trajectory"], {"name": "trajectory", "kind": "recorded", "model": a["model"]["name"]})
-        self.assertGreater(a["total"]["counters"]["npu"]["work"]["macs_q8"], 0)
+        worked = a["total"]["counters"]["cpu"]["work"]["mac"] if on_cpu else a["total"]["counters"]["npu"]["work"]["macs_q8"]
+        self.assertGreater(worked, 0)
         self.assertEqual(without(a), without(b))
 
     def test_block_causal_on_simple_memory(self):
@@ -49,6 +52,15 @@ class Replay(unittest.TestCase):
 
     def test_bidirectional_with_drafts_and_swaps(self):
         self.expect_equal("--config", "ladder/5-mbsd", "--model", "tiny-llada", "--generate", "32", "--steps", "8", task="arith")
+
+    def test_on_the_cpu(self):
+        self.expect_equal("--config", "ladder/1-cpu", "--model", "tiny-llada", "--generate", "32", "--steps", "2", task="arith", on_cpu=True)
+
+    def test_on_the_cpu_with_a_cache(self):
+        self.expect_equal("--config", "ladder/2-prefix", "--model", "tiny-llada", "--generate", "32", "--steps", "8", task="arith", on_cpu=True)
+
+    def test_block_causal_on_the_cpu(self):
+        self.expect_equal("--config", "fixed", "--set", "decode.engine=cpu", "--threshold", "0.9", on_cpu=True)
 
     def test_bidirectional_without_a_cache(self):
         self.expect_equal("--config", "fixed", "--model", "tiny-llada", "--generate", "32", "--steps", "8", task="arith")
@@ -96,6 +108,19 @@ class Shapes(unittest.TestCase):
             committed = sum(a["tokens"]["committed"] for a in answers)
             forwards = sum(a["tokens"]["committed"] / a["tokens_per_forward"] for a in answers)
             self.assertLess(abs(committed / forwards / tokens - 1), 0.06, f"{name}: {committed} tokens in {forwards} forwards")
+
+    def test_drafts_are_confirmed_as_often_as_stated(self):
+        arguments = ("--config", "fixed", "--model", "tiny-llada", *DRAFTS, "--generate", "128", "--steps", "16", *(["--prompt-tokens", "40"] * 6))
+        shipped = json.loads((TRAJECTORIES / "llada-drafts.json").read_text())
+        for rate in (0, 0.3, shipped["draft_acceptance"], 1):
+            path = chip.scratch_folder() / "drafts.json"
+            path.write_text(json.dumps({**shipped, "draft_acceptance": rate}))
+            drafts = self.stats("--trajectory", path, *arguments)["total"]["drafts"]
+            decided = drafts["accepted"] + drafts["rejected"]
+            self.assertGreater(decided, 100)
+            # Four standard deviations; a rejected draft meets the fresh token by chance once in a hundred times.
+            bound = 4 * (decided * rate * (1 - rate)) ** 0.5 + decided * 0.02 * (1 - rate)
+            self.assertLessEqual(abs(drafts["accepted"] - rate * decided), bound, f"{rate}: {drafts}")
 
     def test_memory_compression_and_layers_do_not_change_what_is_committed(self):
         arguments = ("--model", "fast-dllm-v2-1.5b", "--trajectory", "fast-dllm-v2", "--prompt-tokens", "20", "--generate", "32", "--context", "64")
@@ -148,7 +173,7 @@ class BadInput(unittest.TestCase):
             (["--replayable"], ["--replayable"]),
             (["--layers"], [*shape, *one, "--prompt-tokens", "3", "--layers", "2"]),
             (["--layers 99", "28"], [*shape, *one, "--prompt-tokens", "3", "--layers", "99", "--model", "fast-dllm-v2-1.5b"]),
-            (["decode.engine", "cpu"], [*shape, *one, "--prompt-tokens", "3", "--set", "decode.engine=cpu", "--model", "tiny-llada"]),
+            (["decode.engine", "cpu", "--cpu native"], [*shape, *one, "--prompt-tokens", "3", "--set", "decode.engine=cpu", "--model", "tiny-llada", "--cpu", "rv64"]),
             (["llada-8b"], ["--model", "llada-8b", "--prompt", "x"]),
             (["llada-8c", "did you mean llada-8b?"], [*shape, *one, "--prompt-tokens", "3", "--model", "llada-8c"]),
         ):
@@ -174,6 +199,8 @@ class BadInput(unittest.TestCase):
             (["tokens_per_forward"], changed(good, tokens_per_forward="two")),
             (["drift.most"], changed(good, drift={"least": 0.3, "most": 0.2})),
             (["runs", "run"], changed(good, runs=2)),
+            (["draft_acceptance"], changed(good, draft_acceptance=1.5)),
+            (["draft_acceptance"], changed(good, draft_acceptance="often")),
             (["answers"], changed(recorded, answers=[])),
             (["answers[0]", "--replayable"], changed(recorded, answers=[{"id": "a", "prompt_tokens": 1, "tokens": [5]}])),
             (["answers[0].tokens"], answer(prompt_tokens=9)),

@@ -22,7 +22,8 @@ std::optional<decision_place> decision_of(const descriptor_view& descriptor) {
   if (header.op == gen::opcode::sample) {
     if ((header.flags & gen::descriptor_flag::last_chunk) == 0) return {};
     const auto d = descriptor.as<gen::sample_descriptor>();
-    return decision_place{decision::sample, d.result, d.rows * std::uint32_t{sizeof(gen::sample_record) / word}, word};
+    const std::uint32_t words = d.rows * std::uint32_t{sizeof(gen::sample_record) / word};
+    return decision_place{decision::sample, d.result, words, word, d.first_row};
   }
   if (header.op != gen::opcode::vector) return {};
   const auto d = descriptor.as<gen::vector_descriptor>();

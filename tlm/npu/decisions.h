@@ -1,12 +1,13 @@
 // What the NPU computes and software decides by: the only results of data that the time of a decode depends on.
 //
-//   sample     sample, last chunk     per row: token, then its confidence as binary32
+//   sample     sample, last chunk     per row: token, then its confidence as binary32; a CPU's kernels: a row at a time
 //   drift      vector difference      two sums of squares, binary32: moved, anchored
 //   activity   vector row_abs_sum     per row: its sum, binary32
 //   ranking    vector column_max      per column: its largest score, binary32; once per descriptor that adds to it
 //
 // With real data a port is told them as they are made. Without data (npu_config::shape_only) nothing is computed and
-// the port says what they are. Either way one call per descriptor, in the order in which its engine runs them.
+// the port says what they are. Either way one call per descriptor, in the order in which its engine runs
+// them.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +30,8 @@ class decision_port {
  public:
   virtual ~decision_port() = default;
   virtual void made(decision kind, std::span<const std::uint32_t> words) = 0;
-  // Fills `words`.
-  virtual void give(decision kind, std::span<std::uint32_t> words) = 0;
+  // Fills `words`. first_row: of samples, the first row's position in the sequence; the others are those behind it.
+  virtual void give(decision kind, std::uint32_t first_row, std::span<std::uint32_t> words) = 0;
 };
 
 // Where in the scratchpad a checked descriptor leaves words to decide by: so many, `stride` bytes from one to the next.
@@ -39,6 +40,7 @@ struct decision_place {
   std::uint32_t address;
   std::uint32_t words;
   std::uint32_t stride;
+  std::uint32_t first_row = 0;  // of samples, as in decision_port
 };
 
 // Nothing for a descriptor whose result nobody decides by.

@@ -129,7 +129,7 @@ void npu::decide(const descriptor_view& d, std::span<std::byte> bytes) {
   words_.resize(place->words);
   const auto at = [&](std::uint32_t i) { return bytes.data() + place->address + std::size_t{i} * place->stride; };
   if (parts_.config.shape_only) {
-    decisions_->give(place->kind, words_);
+    decisions_->give(place->kind, place->first_row, words_);
     for (std::uint32_t i = 0; i < place->words; ++i) std::memcpy(at(i), &words_[i], sizeof(std::uint32_t));
   } else {
     for (std::uint32_t i = 0; i < place->words; ++i) std::memcpy(&words_[i], at(i), sizeof(std::uint32_t));

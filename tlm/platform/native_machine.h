@@ -1,17 +1,25 @@
 // Lets natively compiled firmware reach the platform: the HAL's machine over the harts of the CPU seat.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdio>
 #include <stdexcept>
 
 #include "firmware/port/native/machine.h"
 #include "tlm/cpu/native_harts.h"
+#include "tlm/npu/decisions.h"
 
 namespace dvp::platform {
 
 class native_machine final : public hal::machine {
  public:
-  explicit native_machine(cpu::native_harts& harts) : harts_(harts) {}
+  // Without has_data kernels of the firmware compute nothing.
+  native_machine(cpu::native_harts& harts, bool has_data) : harts_(harts), has_data_(has_data) {}
+
+  // Told of the predictions of CPU kernels, or asked for them where there is no data; null: nobody is, and they stay
+  // what memory holds. It outlives this object.
+  void set_decisions(npu::decision_port* port) { decisions_ = port; }
 
   // Firmware compiled for the host has no trap handler: a refused access ends it, and the run with its message.
   std::uint32_t read32(std::uint64_t address) override {
@@ -41,6 +49,17 @@ class native_machine final : public hal::machine {
     hart.spend(static_cast<std::uint32_t>(kind), amount, {address, bytes, written, purpose});
     if (bytes != 0) require_answer(hart, written ? "store" : "load", address);
   }
+  bool has_data() override { return has_data_; }
+  void predicted(std::uint32_t position, gen::sample_record& record) override {
+    if (decisions_ == nullptr) return;
+    std::array<std::uint32_t, 2> words{record.token, std::bit_cast<std::uint32_t>(record.confidence)};
+    if (has_data_) {
+      decisions_->made(npu::decision::sample, words);
+    } else {
+      decisions_->give(npu::decision::sample, position, words);
+      record = {words[0], std::bit_cast<float>(words[1])};
+    }
+  }
   bool start_hart(std::uint32_t hart, void (*function)(void*), void* argument) override {
     return harts_.start(hart, [=] { function(argument); });
   }
@@ -56,6 +75,8 @@ class native_machine final : public hal::machine {
   }
 
   cpu::native_harts& harts_;
+  bool has_data_;
+  npu::decision_port* decisions_ = nullptr;
 };
 
 }  // namespace dvp::platform

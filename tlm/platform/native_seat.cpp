@@ -14,8 +14,9 @@ void serve() {
 
 }  // namespace
 
-native_seat::native_seat(const native_choice& config, core::statistics& figures, core::timeline& timeline)
-    : harts_(config.harts, config.hart, serve, figures, timeline), machine_(harts_) {
+native_seat::native_seat(const native_choice& config, bool has_data, core::statistics& figures,
+                         core::timeline& timeline)
+    : harts_(config.harts, config.hart, serve, figures, timeline), machine_(harts_, has_data) {
   hal::install(&machine_);
 }
 

@@ -12,11 +12,13 @@ namespace dvp::platform {
 // is the process's: one native seat at a time.
 class native_seat final : public cpu_seat {
  public:
-  native_seat(const native_choice& config, core::statistics& figures, core::timeline& timeline);
+  // has_data: as in native_machine.
+  native_seat(const native_choice& config, bool has_data, core::statistics& figures, core::timeline& timeline);
 
   std::uint32_t harts() const override { return harts_.size(); }
   void connect(std::uint32_t hart, core::bus::initiator_side& bus, hart_lines& lines) override;
   void update_figures() override {}
+  void set_decisions(npu::decision_port* port) override { machine_.set_decisions(port); }
   std::string fault() const override { return harts_.fault(); }
 
  private:

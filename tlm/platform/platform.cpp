@@ -15,7 +15,7 @@ namespace {
 
 std::unique_ptr<cpu_seat> make_cpu(const platform_config& config, core::statistics& figures, core::timeline& timeline) {
   if (config.seat == cpu_choice::rv64) return std::make_unique<rv64_seat>(config.rv64, figures, timeline);
-  return std::make_unique<native_seat>(config.native, figures, timeline);
+  return std::make_unique<native_seat>(config.native, !config.npu.shape_only, figures, timeline);
 }
 
 std::unique_ptr<core::memory_seat> make_memory(const memory_choice& choice, core::statistics& figures,

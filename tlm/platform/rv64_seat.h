@@ -20,6 +20,7 @@ class rv64_seat final : public cpu_seat {
   std::uint32_t harts() const override { return static_cast<std::uint32_t>(cpus_.size()); }
   void connect(std::uint32_t hart, core::bus::initiator_side& bus, hart_lines& lines) override;
   void update_figures() override;
+  void set_decisions(npu::decision_port*) override {}
   std::string fault() const override;
 
   cpu::rv64::rv64_cpu& hart(std::uint32_t number) { return *cpus_.at(number); }

@@ -49,6 +49,7 @@ session::session(platform& chip, core::statistics& figures, const platform_confi
   chip_.mailbox.on_finish([this](std::uint32_t code) { on_finish(code); });
   chip_.npu.on_reset([this] { on_npu_reset(); });
   chip_.npu.set_decisions(feed);
+  chip_.cpu->set_decisions(feed);
 }
 
 bool session::start(const std::vector<prompt>& prompts, std::function<void(std::size_t)> answered) {

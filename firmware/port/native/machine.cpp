@@ -45,6 +45,12 @@ void spend(work kind, std::uint64_t amount, std::uint64_t address, std::uint64_t
            gen::purpose purpose) {
   current().spend(kind, amount, address, bytes, written, purpose);
 }
+bool has_data() {
+  return current().has_data();
+}
+void predicted(std::uint32_t position, gen::sample_record& record) {
+  current().predicted(position, record);
+}
 void start_watchdog(std::uint32_t timeout_us) {
   current().start_watchdog(timeout_us);
 }

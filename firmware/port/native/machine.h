@@ -22,6 +22,8 @@ class machine {
   virtual void spend(work kind, std::uint64_t amount, std::uint64_t, std::uint64_t, bool, gen::purpose) {
     spend(kind, amount);
   }
+  virtual bool has_data() { return true; }
+  virtual void predicted(std::uint32_t, gen::sample_record&) {}
   // A machine need not have more than one hart.
   virtual bool start_hart(std::uint32_t, void (*)(void*), void*) { return false; }
   virtual bool hart_idle(std::uint32_t) { return true; }

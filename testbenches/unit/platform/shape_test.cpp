@@ -50,7 +50,7 @@ TEST(decision_generator, draws_what_it_states_and_the_same_for_the_same_seed) {
     decision_generator generator(stated, 8, 600, {256, 599}, seed);
     generator.begin(answer);
     std::vector<std::uint32_t> result(words);
-    generator.give(kind, result);
+    generator.give(kind, 0, result);
     return result;
   };
   const auto samples = drawn(1, 0, npu::decision::sample, 4000);
@@ -75,11 +75,37 @@ TEST(decision_generator, draws_what_it_states_and_the_same_for_the_same_seed) {
   decision_generator after(stated, 8, 600, {256, 599}, 1);
   after.begin(0);
   std::vector<std::uint32_t> others(77), the_same(4000);
-  after.give(npu::decision::activity, others);
-  after.give(npu::decision::sample, the_same);
+  after.give(npu::decision::activity, 0, others);
+  after.give(npu::decision::sample, 0, the_same);
   EXPECT_EQ(samples, the_same) << "what else is drawn changes who is confident";
   EXPECT_NE(samples, drawn(2, 0, npu::decision::sample, 4000));
   EXPECT_NE(samples, drawn(1, 1, npu::decision::sample, 4000));
+}
+
+// Every position by itself: its first confident prediction either is what every later forward says, and surer than any
+// first one, or is nothing to the later ones.
+TEST(decision_generator, lets_the_stated_share_of_confident_predictions_stand) {
+  const double stated = 0.7;
+  decision_generator generator({.tokens_per_forward = 8, .draft_acceptance = stated}, 32, 60000, {}, 3);
+  generator.begin(0);
+  constexpr std::uint32_t positions = 20000, first = 100;
+  std::vector<std::uint32_t> before(2 * positions), after(2 * positions);
+  generator.give(npu::decision::sample, first, before);
+  // Later, in windows that begin elsewhere.
+  for (std::uint32_t i = 0; i < positions; i += 50) {
+    generator.give(npu::decision::sample, first + i, std::span(after).subspan(2 * i, 100));
+  }
+  const auto confidence = [](std::uint32_t word) { return std::bit_cast<float>(word); };
+  int confident = 0, stand = 0;
+  for (std::uint32_t i = 0; i < 2 * positions; i += 2) {
+    if (confidence(before[i + 1]) < 0.99F) continue;
+    ++confident;
+    EXPECT_LT(confidence(before[i + 1]), 1);
+    EXPECT_EQ(after[i] == before[i], confidence(after[i + 1]) == 1) << "one draw in 60000 may meet";
+    stand += after[i] == before[i] ? 1 : 0;
+  }
+  ASSERT_GT(confident, 1000);
+  EXPECT_NEAR(stand, stated * confident, 4 * std::sqrt(confident * stated * (1 - stated)));
 }
 
 TEST(shape_header, is_read_back_as_the_shape_it_was_made_of) {

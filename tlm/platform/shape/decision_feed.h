@@ -45,7 +45,7 @@ class decision_recorder : public decision_feed {
   void made(npu::decision kind, std::span<const std::uint32_t> words) override {
     log_.of(kind).emplace_back(words.begin(), words.end());
   }
-  void give(npu::decision, std::span<std::uint32_t>) override {}
+  void give(npu::decision, std::uint32_t, std::span<std::uint32_t>) override {}
 
  private:
   decision_log log_;

@@ -65,13 +65,14 @@ std::vector<prompt> shape_run::prompts(std::vector<prompt> given, const loaded_m
 
 void shape_run::apply(platform_config& config) const {
   if (!trajectory_) return;
-  const char* computes = "computes on the CPU, which takes data; ";
-  if (config.decode.engine == gen::forward_engine::cpu) {
-    throw usage_error(std::string("decode.engine: cpu ") + computes + "set it to npu, or leave --data shape out");
+  if (config.decode.engine == gen::forward_engine::cpu && config.seat == cpu_choice::rv64) {
+    throw usage_error(
+        "decode.engine: cpu computes in the RV64 image, which takes data; take the native CPU (--cpu native), set it to "
+        "npu, or leave --data shape out");
   }
   if (config.decode.visibility > 0) {
-    throw usage_error(std::string("decode.dppr: ") + computes +
-                      "set decode.dppr.visibility to 0, or leave --data shape out");
+    throw usage_error(
+        "decode.dppr: revises on the CPU, which takes data; set decode.dppr.visibility to 0, or leave --data shape out");
   }
   config.npu.shape_only = true;
 }

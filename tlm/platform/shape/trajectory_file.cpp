@@ -109,6 +109,7 @@ decision_distribution read_distribution(const core::json_object& top) {
   d.most_drift = drift.number("most", d.least_drift, 1e6);
   drift.finish();
   d.run = static_cast<std::uint32_t>(top.whole("run", 1, 1U << 20));
+  d.draft_acceptance = top.number_or("draft_acceptance", 0, 0, 1);
   top.has("name");
   top.has("why");
   top.has("$schema");
@@ -150,6 +151,7 @@ ordered_json describe(const trajectory& decided_by) {
     json["tokens_per_forward"] = d->tokens_per_forward;
     json["drift"] = {{"least", d->least_drift}, {"most", d->most_drift}};
     json["run"] = d->run;
+    if (d->draft_acceptance > 0) json["draft_acceptance"] = d->draft_acceptance;
   } else {
     json["kind"] = "recorded";
     json["model"] = std::get<recorded_trajectory>(decided_by.what).model;
@@ -178,7 +180,7 @@ void decision_replay::begin(std::size_t index) {
   next_ = {};
 }
 
-void decision_replay::give(npu::decision kind, std::span<std::uint32_t> words) {
+void decision_replay::give(npu::decision kind, std::uint32_t, std::span<std::uint32_t> words) {
   const recorded_answer& answer = recorded_.answers.at(answer_);
   const auto& lists = answer.decisions.of(kind);
   std::size_t& next = next_[static_cast<std::size_t>(kind)];

@@ -51,7 +51,7 @@ class decision_replay : public decision_feed {
 
   void begin(std::size_t index) override;
   void made(npu::decision, std::span<const std::uint32_t>) override {}
-  void give(npu::decision kind, std::span<std::uint32_t> words) override;
+  void give(npu::decision kind, std::uint32_t first_row, std::span<std::uint32_t> words) override;
 
  private:
   const recorded_trajectory& recorded_;

@@ -9,6 +9,10 @@ namespace dvp::platform {
 namespace {
 
 constexpr double least_confidence = 1e-3;
+// Of a confident prediction that may be forgotten: above every threshold but 1.
+constexpr float almost_certain = 0x1.fffffep-1F;
+// Behind the kinds of decisions, each of which draws by itself.
+constexpr std::uint32_t acceptance_kind = 0x100;
 
 // [0, 1)
 double uniform(std::mt19937_64& random) {
@@ -51,11 +55,14 @@ decision_generator::decision_generator(const decision_distribution& distribution
       seed_(seed) {}
 
 void decision_generator::begin(std::size_t index) {
-  for (std::uint32_t kind = 0; kind < streams_.size(); ++kind) {
+  const auto seed = [&](stream& random, std::uint32_t kind) {
     std::seed_seq all{static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32),
                       static_cast<std::uint32_t>(index), kind};
-    streams_[kind].seed(all);
-  }
+    random.seed(all);
+  };
+  for (std::uint32_t kind = 0; kind < streams_.size(); ++kind) seed(streams_[kind], kind);
+  seed(acceptance_, acceptance_kind);
+  standing_.clear();
 }
 
 std::uint32_t decision_generator::token(stream& random) {
@@ -66,11 +73,11 @@ std::uint32_t decision_generator::token(stream& random) {
   }
 }
 
-void decision_generator::give(npu::decision kind, std::span<std::uint32_t> words) {
+void decision_generator::give(npu::decision kind, std::uint32_t first_row, std::span<std::uint32_t> words) {
   stream& random = streams_[static_cast<std::size_t>(kind)];
   switch (kind) {
     case npu::decision::sample:
-      give_samples(random, words);
+      give_samples(random, first_row, words);
       break;
     case npu::decision::drift: {
       const double drift =
@@ -86,12 +93,24 @@ void decision_generator::give(npu::decision kind, std::span<std::uint32_t> words
   }
 }
 
-void decision_generator::give_samples(stream& random, std::span<std::uint32_t> words) {
+bool decision_generator::stands() {
+  return distribution_.draft_acceptance > 0 && uniform(acceptance_) < distribution_.draft_acceptance;
+}
+
+void decision_generator::give_samples(stream& random, std::uint32_t first_row, std::span<std::uint32_t> words) {
+  const float confident_is = distribution_.draft_acceptance > 0 ? almost_certain : 1.0F;
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
     const bool confident = uniform(random) < confident_;
     const auto other = static_cast<float>(uniform(random) * least_confidence);
     words[i] = token(random);
-    words[i + 1] = std::bit_cast<std::uint32_t>(confident ? 1.0F : other);
+    words[i + 1] = std::bit_cast<std::uint32_t>(confident ? confident_is : other);
+    const auto row = first_row + static_cast<std::uint32_t>(i / 2);
+    if (const auto standing = standing_.find(row); standing != standing_.end()) {
+      words[i] = standing->second;
+      words[i + 1] = std::bit_cast<std::uint32_t>(1.0F);
+    } else if (confident && stands()) {
+      standing_.emplace(row, words[i]);
+    }
   }
 }
 

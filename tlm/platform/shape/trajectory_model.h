@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <random>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "tlm/platform/shape/decision_feed.h"
@@ -16,6 +17,7 @@ struct decision_distribution {
   double least_drift = 0;         // of an interior step, relative to the anchor: uniform between the two
   double most_drift = 0;
   std::uint32_t run = 1;  // neighbouring channels or entries that share a rank; 1: scattered
+  double draft_acceptance = 0;  // how often a confident prediction stands
 };
 
 // How often a masked position is confident, each by itself in each forward, so that `positions` of which at least one
@@ -30,6 +32,9 @@ constexpr std::uint32_t first_drawn_token(std::uint32_t vocabulary) {
 
 // What decides and how it is drawn:
 //   sample    confident (confidence 1) with the share above, else uniform below 1/1000; a token that is not special
+//             With a draft_acceptance, that share of the confident predictions stands: from then on the position has that
+//             token, with a confidence above that of any first prediction. All others are forgotten. So a draft is
+//             confirmed (firmware/dllm/drafts.h) with that probability, each by itself, chance hits apart.
 //   drift     uniform; activity and ranking: uniform for every `run` neighbours, so that every order is as likely
 // An answer's draws depend on seed and its number alone, and each kind draws by itself: configurations and numbers of
 // layers that sample the same rows commit the same tokens.
@@ -42,12 +47,13 @@ class decision_generator : public decision_feed {
 
   void begin(std::size_t index) override;
   void made(npu::decision, std::span<const std::uint32_t>) override {}
-  void give(npu::decision kind, std::span<std::uint32_t> words) override;
+  void give(npu::decision kind, std::uint32_t first_row, std::span<std::uint32_t> words) override;
 
  private:
   using stream = std::mt19937_64;
   std::uint32_t token(stream& random);
-  void give_samples(stream& random, std::span<std::uint32_t> words);
+  void give_samples(stream& random, std::uint32_t first_row, std::span<std::uint32_t> words);
+  bool stands();
   void give_order(stream& random, std::span<std::uint32_t> words);
 
   decision_distribution distribution_;
@@ -56,6 +62,8 @@ class decision_generator : public decision_feed {
   std::vector<std::uint32_t> special_;
   std::uint64_t seed_;
   std::array<stream, npu::decisions> streams_;
+  stream acceptance_;
+  std::unordered_map<std::uint32_t, std::uint32_t> standing_;  // token by position
 };
 
 }  // namespace dvp::platform
