@@ -159,14 +159,24 @@ bool native_cpu::wait_for_interrupt(const sc_core::sc_time& timeout) {
   synchronise();
   ++waits_;
   const sc_core::sc_time begin = local_now();
-  if (!interrupt.read() && timeout > sc_core::SC_ZERO_TIME) {
-    waiting_ = true;
-    wait(timeout, interrupt.posedge_event());
-    waiting_ = false;
-  }
+  waiting_ = true;
+  sleep_until(sc_core::sc_time_stamp() + timeout);
+  waiting_ = false;
   const bool high = interrupt.read();
   end_wait(begin, !high);
   return high;
+}
+
+void native_cpu::sleep_until(const sc_core::sc_time& deadline) {
+  while (!interrupt.read() && sc_core::sc_time_stamp() < deadline) {
+    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    if (alarm_at_ <= now || alarm_at_ > deadline) {
+      alarm_at_ = deadline;
+      alarm_.notify(deadline - now);
+    }
+    wait(alarm_ | interrupt.posedge_event());
+    if (alarm_.triggered()) alarm_at_ = sc_core::SC_ZERO_TIME;
+  }
 }
 
 void native_cpu::wait_until(const sc_core::sc_event& event, const std::function<bool()>& over) {

@@ -124,6 +124,9 @@ class native_cpu : public sc_core::sc_module {
   void advance(std::uint64_t cycles);
   void transfer(tlm::tlm_command command, std::uint64_t address, std::uint32_t& value);
   void end_wait(const sc_core::sc_time& begin, bool timed_out);
+  // Until the line is high. One alarm serves all: the kernel keeps what is taken back until its time, and timeouts of
+  // seconds would pile up.
+  void sleep_until(const sc_core::sc_time& deadline);
 
   native_cpu_config config_;
   std::function<void()> firmware_;
@@ -136,6 +139,8 @@ class native_cpu : public sc_core::sc_module {
   std::string error_;
   bool done_ = false;
   bool waiting_ = false;
+  sc_core::sc_event alarm_;
+  sc_core::sc_time alarm_at_;  // when it rings, if that lies ahead
   bool last_access_failed_ = false;
 
   core::merged_slices slices_;
