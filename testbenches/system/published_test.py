@@ -206,11 +206,12 @@ class ByHand(unittest.TestCase):
         found, at_none, at_most = crossing.priced(10, 6, 2, 10)
         self.assertEqual((found.kind, found.value), ("crosses", 0.5))
         self.assertAlmostEqual(at_none, 10 / 6)
-        self.assertAlmostEqual(at_most, 0.2)
+        self.assertAlmostEqual(at_most, (10 + 100 * 2) / (6 + 100 * 10))
         self.assertEqual(crossing.priced(10, 6, 10, 2)[0].kind, "always")
         self.assertEqual(crossing.priced(6, 10, 2, 10)[0].kind, "never")
+        self.assertEqual(crossing.priced(10, 6, 2.0, 2.001)[0].kind, "always")  # crosses at 4000 times, which nobody asks
         self.assertEqual(crossing.priced(10, 6, 0, 1)[0].value, 4)  # of Full alone, as conversion is
-        self.assertEqual(crossing.priced(10, 6, 2, 2)[0].kind, "always")  # the same counts: 1 is never reached
+        self.assertEqual(crossing.priced(10, 6, 2, 2)[0].kind, "always")  # the same counts
 
     def test_pairs_multiply_or_do_not(self):
         # Time of Full: clocks double it, 16-token bursts add 50 %; together a fifth more than the product.
