@@ -278,12 +278,11 @@ class ByHand(unittest.TestCase):
 
     def test_changes_merge_and_become_arguments(self):
         change = design.merged(
-            {"set": ["a=1"], "price": {"sram": 2}, "distribution": {"run": 4}},
-            {"set": ["b=2"], "price": {"sram": 3}, "distribution": {"tokens_per_forward": 8}},
+            {"set": ["a=1"], "price": {"sram": 2}, "distribution": {"run": 4}, "clock": 4},
+            {"set": ["b=2"], "price": {"sram": 3}, "distribution": {"tokens_per_forward": 8}, "clock": 0.5},
         )
-        self.assertEqual(
-            change, {"set": ["a=1", "b=2"], "price": {"sram": 6}, "distribution": {"run": 4, "tokens_per_forward": 8}}
-        )
+        decided = {"run": 4, "tokens_per_forward": 8}
+        self.assertEqual(change, {"set": ["a=1", "b=2"], "price": {"sram": 6}, "distribution": decided, "clock": 2})
         words = design.arguments(
             options(),
             design.point(
@@ -293,7 +292,7 @@ class ByHand(unittest.TestCase):
         )
         self.assertEqual(
             [w for f, w in zip(words, words[1:]) if f == "--set"],
-            ["a=1", "b=2", "c=3", "decode.compression.dat.setting=6"],
+            ["a=1", "b=2", "c=3", "decode.compression.dat.setting=6", "npu.clock_hz=9760000000"],
         )
         self.assertEqual(words[words.index("--context") + 1], "96")  # 33 and 32, in blocks of 32
         given = words[words.index("--trajectory") + 1]
