@@ -1,10 +1,9 @@
 """Where something stops to pay: the value of a parameter at which a gain becomes 1."""
-import math
 from typing import NamedTuple
 
 from points import ENERGY_PARTS
 
-from .crossing import middle, price_said, priced, said, verdict
+from .crossing import MOST, middle, price_said, priced, said, verdict
 from .design import MODELS, NAMES, ORDER, energy, gains, point, whole_models
 from .document import Column, Section, Table
 from .ladder import MODEL
@@ -194,21 +193,20 @@ def break_even(options, runs):
             priced_cells.append(
                 [f"price of {part.replace('_', ' ')}", compares(pair), price_said(v, at_none, at_most, now), v.value]
             )
-            if math.isfinite(at_most):
-                drawn.append(
-                    {
-                        "name": f"price of {part.replace('_', ' ')}",
-                        "what": "energy",
-                        "kind": "modelled",
-                        "unit": "x configured",
-                        "compares": compares(pair),
-                        "configured": 1,
-                        "points": [[0, at_none], [1, now]],
-                        "verdict": v.kind,
-                        "value": v.value,
-                        "bracket": None,
-                    }
-                )
+            drawn.append(
+                {
+                    "name": f"price of {part.replace('_', ' ')}",
+                    "what": "energy",
+                    "kind": "modelled",
+                    "unit": "x configured",
+                    "compares": compares(pair),
+                    "configured": 1,
+                    "points": [[0, at_none], [1, now], [MOST, at_most]],
+                    "verdict": v.kind,
+                    "value": v.value,
+                    "bracket": None,
+                }
+            )
         price_table = Table(
             "Prices, solved",
             [

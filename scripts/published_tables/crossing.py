@@ -28,13 +28,15 @@ def verdict(points):
     return Verdict("crosses", between(*found[0]), (found[0][0][0], found[0][1][0]), len(found))
 
 
+MOST = 100  # times a price: further is not asked
+
+
 def priced(base, own, base_part, own_part):
-    """The factor on a price at which two energies are equal, and the gains at 0 and without bound. base, own: all
-    other energy; parts: at factor 1.
+    """(verdict, gain at 0, gain at MOST) of the factor on a price at which two energies are equal. base, own: all other
+    energy; parts: at factor 1.
     """
-    at_none = base / own
-    at_most = base_part / own_part if own_part > 0 else math.inf if base_part > 0 else at_none
-    if math.isclose(base_part, own_part) or (at_none > 1) == (at_most > 1):
+    at_none, at_most = base / own, (base + MOST * base_part) / (own + MOST * own_part)
+    if (at_none > 1) == (at_most > 1):
         return Verdict("always" if at_none > 1 else "never", None, None, 0), at_none, at_most
     return Verdict("crosses", (own - base) / (base_part - own_part), None, 1), at_none, at_most
 
@@ -57,7 +59,7 @@ def said(v, points, unit):
 
 
 def price_said(v, at_none, at_most, now):
-    ends = f"gain {at_none:.2f} for nothing, {now:.2f} as configured, {at_most:.2f} without bound"
+    ends = f"gain {at_none:.2f} for nothing, {now:.2f} as configured, {at_most:.2f} at {MOST} times"
     if v.kind != "crosses":
-        return ("pays at any price" if v.kind == "always" else "pays at no price") + f", {ends}"
+        return f"pays at {'any' if v.kind == 'always' else 'no'} price up to {MOST} times the configured one, {ends}"
     return f"pays {'below' if at_none > 1 else 'above'} {v.value:.3g} times the configured price, {ends}"

@@ -66,6 +66,8 @@ def merged(*changes):
                 result[key] = [*result.get(key, []), *value]
             elif key == "distribution":
                 result[key] = {**result.get(key, {}), **value}
+            elif key == "clock":
+                result[key] = value * result.get(key, 1)
             elif key == "price":
                 result[key] = {
                     **result.get(key, {}),

@@ -14,7 +14,6 @@ REFERENCE, PLANNED = "2-prefix", "4-somr"
 CONFIGURATIONS = ("phone/1-cpu", "phone/2-prefix", "phone/3-npu", "phone/4-somr")
 TOKENS, BLOCK = 128, 32
 BLOCKS = TOKENS // BLOCK
-DENSITY = "memory.config.density_gbit=32"  # 16 GB in four channels: the class's memory holds no model of 8.7 GB
 CODE_BYTES = 34 / 32  # of a weight: 8 bits, and a scale of two bytes for 32
 
 
@@ -65,7 +64,7 @@ def arguments(options, rung, blocks, steps, layers, assignments, share):
         "--layers",
         str(layers),
     ]
-    sets = [f"npu.window.bytes={window_of(layers, share)}", DENSITY, *assignments]
+    sets = [f"npu.window.bytes={window_of(layers, share)}", *assignments]
     return [*words, *(word for a in sets for word in ("--set", a))]
 
 

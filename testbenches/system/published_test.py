@@ -206,11 +206,12 @@ class ByHand(unittest.TestCase):
         found, at_none, at_most = crossing.priced(10, 6, 2, 10)
         self.assertEqual((found.kind, found.value), ("crosses", 0.5))
         self.assertAlmostEqual(at_none, 10 / 6)
-        self.assertAlmostEqual(at_most, 0.2)
+        self.assertAlmostEqual(at_most, (10 + 100 * 2) / (6 + 100 * 10))
         self.assertEqual(crossing.priced(10, 6, 10, 2)[0].kind, "always")
         self.assertEqual(crossing.priced(6, 10, 2, 10)[0].kind, "never")
+        self.assertEqual(crossing.priced(10, 6, 2.0, 2.001)[0].kind, "always")  # crosses at 4000 times, which nobody asks
         self.assertEqual(crossing.priced(10, 6, 0, 1)[0].value, 4)  # of Full alone, as conversion is
-        self.assertEqual(crossing.priced(10, 6, 2, 2)[0].kind, "always")  # the same counts: 1 is never reached
+        self.assertEqual(crossing.priced(10, 6, 2, 2)[0].kind, "always")  # the same counts
 
     def test_pairs_multiply_or_do_not(self):
         # Time of Full: clocks double it, 16-token bursts add 50 %; together a fifth more than the product.
@@ -277,12 +278,11 @@ class ByHand(unittest.TestCase):
 
     def test_changes_merge_and_become_arguments(self):
         change = design.merged(
-            {"set": ["a=1"], "price": {"sram": 2}, "distribution": {"run": 4}},
-            {"set": ["b=2"], "price": {"sram": 3}, "distribution": {"tokens_per_forward": 8}},
+            {"set": ["a=1"], "price": {"sram": 2}, "distribution": {"run": 4}, "clock": 4},
+            {"set": ["b=2"], "price": {"sram": 3}, "distribution": {"tokens_per_forward": 8}, "clock": 0.5},
         )
-        self.assertEqual(
-            change, {"set": ["a=1", "b=2"], "price": {"sram": 6}, "distribution": {"run": 4, "tokens_per_forward": 8}}
-        )
+        decided = {"run": 4, "tokens_per_forward": 8}
+        self.assertEqual(change, {"set": ["a=1", "b=2"], "price": {"sram": 6}, "distribution": decided, "clock": 2})
         words = design.arguments(
             options(),
             design.point(
@@ -292,7 +292,7 @@ class ByHand(unittest.TestCase):
         )
         self.assertEqual(
             [w for f, w in zip(words, words[1:]) if f == "--set"],
-            ["a=1", "b=2", "c=3", "decode.compression.dat.setting=6"],
+            ["a=1", "b=2", "c=3", "decode.compression.dat.setting=6", "npu.clock_hz=9760000000"],
         )
         self.assertEqual(words[words.index("--context") + 1], "96")  # 33 and 32, in blocks of 32
         given = words[words.index("--trajectory") + 1]
