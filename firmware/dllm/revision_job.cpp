@@ -52,8 +52,12 @@ void revision_job::copy_to_shadow(std::uint32_t first, std::uint32_t end) {
   if (count == 0) {
     return;
   }
+  const bool copies = hal::has_data();
   const kernels::kv_cache& from = s_.state().cache;
-  const auto copy = [](std::uint64_t source, std::uint64_t target, std::uint64_t bytes) {
+  const auto copy = [copies](std::uint64_t source, std::uint64_t target, std::uint64_t bytes) {
+    if (!copies) {
+      return;
+    }
     const auto* begin = static_cast<const std::byte*>(hal::memory(source, bytes));
     std::copy_n(begin, bytes, static_cast<std::byte*>(hal::memory(target, bytes)));
   };
@@ -169,6 +173,10 @@ void revision_job::predict() {
                                .logits_first = asked_[0],
                                .logits_rows = asked_[count_ - 1] + 1 - asked_[0],
                                .rule = rule_};
+  samples_ = {};
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    samples_[asked_[i] - asked_[0]] = {transactions_[i].token, transactions_[i].confidence};
+  }
   kernels::compute_rows(model_, s_.weights(), shadow_, space_, rows, samples_);
   for (std::uint32_t i = 0; i < count_; ++i) {
     const gen::sample_record& sample = samples_[asked_[i] - asked_[0]];

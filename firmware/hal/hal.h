@@ -52,12 +52,15 @@ void spend(work kind, std::uint64_t amount);
 void spend(work kind, std::uint64_t amount, std::uint64_t address, std::uint64_t bytes, bool written,
            gen::purpose purpose);
 
-// Whether main memory holds what kernels compute with. A machine that only tells time may have no data: CPU kernels then
-// tell their cost and compute nothing. Real hardware always has.
+// Whether main memory holds what kernels compute with. A machine that only tells time may have no data: CPU kernels
+// then tell their cost and compute nothing. Real hardware always has.
 [[nodiscard]] bool has_data();
+// What for a CPU kernel predicts: in the place of the NPU, or to revise a token that is there.
+enum class prediction : std::uint32_t { forward, revision };
 // A CPU kernel predicted the token of the row at `position`, its only result that anything is decided by. For machines
-// that look on; one without data says here what it is. Real hardware does nothing.
-void predicted(std::uint32_t position, gen::sample_record& record);
+// that look on; one without data says here what it is, and finds in the record of a revision the token that is there
+// and its confidence. Real hardware does nothing.
+void predicted(prediction kind, std::uint32_t position, gen::sample_record& record);
 
 // Watch-dog of this hart. Started, it must be fed within timeout_us of simulated time again and again, or the machine's
 // own fault path ends the run and says where the hart was; 0 stops it. Feeding a stopped one does nothing. Natively it

@@ -19,7 +19,7 @@ void for_tiles(std::uint32_t first, std::uint32_t rows, Work&& work) {
 // All layers; between the keys and values of a layer and its attention comes store(layer). Without data every operator
 // costs what it costs and that is all; who predicts what is then the machine's to say.
 template <class Store>
-void run_pass(const cpu_pass& pass, std::span<gen::sample_record> records, Store&& store) {
+void run_pass(const cpu_pass& pass, hal::prediction kind, std::span<gen::sample_record> records, Store&& store) {
   const bool computes = hal::has_data();
   const auto normalise = [&](const tensor& weight, const cpu_tile& tile) {
     if (computes) {
@@ -67,7 +67,7 @@ void run_pass(const cpu_pass& pass, std::span<gen::sample_record> records, Store
     }
     spend_sample(pass, tile);
     for (std::uint32_t r = 0; r < tile.rows; ++r) {
-      hal::predicted(pass.rows.positions[tile.first + r], tile_records[r]);
+      hal::predicted(kind, pass.rows.positions[tile.first + r], tile_records[r]);
     }
   });
 }
@@ -94,7 +94,8 @@ void store_row(const config& model, const cpu_buffers& parts, std::uint64_t sour
 
 void compute_rows(const config& model, const weights& w, const kv_cache& cache, const cpu_workspace& space,
                   const cpu_rows& rows, std::span<gen::sample_record> records) {
-  run_pass({model, w, cache, space, rows, buffers_of(model, space)}, records, [](std::uint32_t) {});
+  run_pass({model, w, cache, space, rows, buffers_of(model, space)}, hal::prediction::revision, records,
+           [](std::uint32_t) {});
 }
 
 void store_rows(const config& model, const cpu_workspace& space, const cpu_rows& rows,
@@ -128,7 +129,7 @@ void cpu_forward(const config& model, const weights& w, run_state& state, const 
                       .logits_first = pass.logits_rows == 0 ? 0 : pass.logits_first - pass.first,
                       .logits_rows = pass.logits_rows,
                       .rule = pass.rule};
-  run_pass({model, w, state.cache, space, rows, parts},
+  run_pass({model, w, state.cache, space, rows, parts}, hal::prediction::forward,
            hal::objects<gen::sample_record>(state.results, pass.logits_rows), [&](std::uint32_t layer) {
              for (std::uint32_t r = 0; r < pass.rows; ++r) {
                store_row(model, parts, std::uint64_t{r} * model.kv_width(), pass.first + r, layer, state.cache);

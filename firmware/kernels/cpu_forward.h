@@ -6,8 +6,8 @@
 // revision: compute_rows() works on rows at scattered positions over a cache that it only reads; their keys and values
 // stay in the workspace until store_rows() puts some of them into some cache.
 //
-// Where the machine has no data (hal.h), nothing is computed or stored, the cost is the same, and the records hold what
-// the machine says.
+// Where the machine has no data (hal.h), nothing is computed or stored, the cost is the same, and the records become
+// what the machine says; those that compute_rows() is given hold what is there now.
 //
 // Cost told to hal::spend, per operator and layer, for every tile of cpu_tile_rows rows (tiles stream the weights
 // anew). A product's rows, in attention those of all heads that share keys, count up to the next multiple of

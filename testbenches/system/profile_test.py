@@ -65,6 +65,22 @@ class Profile(unittest.TestCase):
                     self.assertGreater(risen[rows], risen[begin] * 1.02, "a stair ended early")
                 begin = rows
 
+    def test_without_data_it_takes_the_same_time(self):
+        arguments = ("--config", "ladder/4-somr", "--keys", "64", "--rows", "40")
+        real = self.profile(*arguments, name="real.json")
+        shape = self.profile("--data", "shape", *arguments, name="shape.json")
+        self.assertEqual(real, shape)
+
+    def test_a_slice_is_served_by_the_table_of_the_whole(self):
+        self.profile("--config", "fixed", "--model", "llada-8b", "--data", "shape", "--layers", "2", "--keys", "64", "--rows", "3")
+        config = self.scratch / "drafting.json"
+        config.write_text(json.dumps({"base": "fixed", "name": "drafting", "description": "", "set": {
+            "decode.loop": "fast_dllm_v1", "decode.cache": "dual", "decode.mbsd.trigger": 16, "decode.mbsd.latency": "table.json"}}))
+        arguments = ("--quiet", "--config", config, "--model", "llada-8b", "--data", "shape", "--trajectory", "every-token", "--prompt-tokens", "32", "--generate", "32")
+        run = chip.Run(*arguments, "--layers", "1", "--context", "64")
+        self.assertEqual(run.code, 0, run.describe())
+        self.refuse(["table.json", "another model", "layers 2", "32"], "run", *arguments)
+
     def test_the_same_again_is_the_same_bytes(self):
         for name in ("a.json", "b.json"):
             self.profile("--config", "reference", "--keys", "64", "--rows", "8", name=name)
@@ -126,6 +142,10 @@ class Profile(unittest.TestCase):
             (["--rows", "129"], ["--rows 129"]),
             (["--tolerance", "-1"], ["--tolerance -1"]),
             (["--model", "tiny-fdllm2"], ["tiny-fdllm2", "block-causal"]),
+            (["--data", "fake"], ["--data fake"]),
+            (["--layers", "2"], ["--layers", "--data shape"]),
+            (["--data", "shape", "--layers", "2"], ["--layers", "config.json"]),
+            (["--data", "shape", "--model", "llada-8c"], ["did you mean llada-8b?"]),
             (["--config", "fixd"], ["did you mean fixed?"]),
         ]
         for arguments, phrases in table:

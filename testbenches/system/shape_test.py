@@ -12,6 +12,7 @@ USAGE, MODEL = 2, 3
 ABOUT_DATA = ("data", "trajectory", "score", "prompt", "expected", "right")
 ROOT = chip.ROOT
 TRAJECTORIES = ROOT / "tlm/platform/trajectories"
+REVISION = ("--set", "decode.loop=fast_dllm_v1", "--set", "decode.cache=dual", "--set", "decode.dppr.visibility=0.7")
 DRAFTS = ("--set", "decode.loop=fast_dllm_v1", "--set", "decode.cache=dual", "--set", "decode.rule=count", "--set", "decode.mbsd.trigger=24")
 
 
@@ -62,6 +63,13 @@ class Replay(unittest.TestCase):
     def test_block_causal_on_the_cpu(self):
         self.expect_equal("--config", "fixed", "--set", "decode.engine=cpu", "--threshold", "0.9", on_cpu=True)
 
+    def test_revision_on_another_hart(self):
+        self.expect_equal("--config", "ladder/6-dppr", "--model", "tiny-llada", "--generate", "64", task="arith")
+
+    def test_revision_on_the_same_hart_and_waited_for(self):
+        self.expect_equal("--config", "fixed", "--model", "tiny-llada", "--generate", "64", *REVISION, "--set", "decode.dppr.wait=true", "--set",
+                          "decode.dppr.refresh.layers=3", task="arith", on_cpu=True)
+
     def test_bidirectional_without_a_cache(self):
         self.expect_equal("--config", "fixed", "--model", "tiny-llada", "--generate", "32", "--steps", "8", task="arith")
 
@@ -110,17 +118,29 @@ class Shapes(unittest.TestCase):
             self.assertLess(abs(committed / forwards / tokens - 1), 0.06, f"{name}: {committed} tokens in {forwards} forwards")
 
     def test_drafts_are_confirmed_as_often_as_stated(self):
-        arguments = ("--config", "fixed", "--model", "tiny-llada", *DRAFTS, "--generate", "128", "--steps", "16", *(["--prompt-tokens", "40"] * 6))
+        arguments = ("--config", "fixed", "--model", "tiny-llada", *DRAFTS, "--generate", "128", "--steps", "32", *(["--prompt-tokens", "40"] * 6))
         shipped = json.loads((TRAJECTORIES / "llada-drafts.json").read_text())
-        for rate in (0, 0.3, shipped["draft_acceptance"], 1):
+        for rate in (0.3, 1):
             path = chip.scratch_folder() / "drafts.json"
-            path.write_text(json.dumps({**shipped, "draft_acceptance": rate}))
+            path.write_text(json.dumps({**shipped, "tokens_per_forward": 6, "draft_acceptance": rate}))
             drafts = self.stats("--trajectory", path, *arguments)["total"]["drafts"]
             decided = drafts["accepted"] + drafts["rejected"]
             self.assertGreater(decided, 100)
             # Four standard deviations; a rejected draft meets the fresh token by chance once in a hundred times.
             bound = 4 * (decided * rate * (1 - rate)) ** 0.5 + decided * 0.02 * (1 - rate)
             self.assertLessEqual(abs(drafts["accepted"] - rate * decided), bound, f"{rate}: {drafts}")
+
+    def test_revisions_find_what_is_stated(self):
+        arguments = ("--config", "fixed", "--model", "tiny-llada", *REVISION, "--generate", "128", *(["--prompt-tokens", "40"] * 6))
+        shipped = json.loads((TRAJECTORIES / "llada-drafts.json").read_text())
+        for agreement in (0, 0.6, 1):
+            path = chip.scratch_folder() / "revisions.json"
+            path.write_text(json.dumps({**shipped, "revision": {"agreement": agreement, "confident": 0.5}}))
+            found = self.stats("--trajectory", path, *arguments)["total"]["revisions"]
+            self.assertGreater(found["applied"], 60)
+            # Four standard deviations.
+            bound = 4 * (found["applied"] * agreement * (1 - agreement)) ** 0.5
+            self.assertLessEqual(abs(found["applied"] - found["replaced"] - agreement * found["applied"]), bound, f"{agreement}: {found}")
 
     def test_memory_compression_and_layers_do_not_change_what_is_committed(self):
         arguments = ("--model", "fast-dllm-v2-1.5b", "--trajectory", "fast-dllm-v2", "--prompt-tokens", "20", "--generate", "32", "--context", "64")
@@ -174,6 +194,8 @@ class BadInput(unittest.TestCase):
             (["--layers"], [*shape, *one, "--prompt-tokens", "3", "--layers", "2"]),
             (["--layers 99", "28"], [*shape, *one, "--prompt-tokens", "3", "--layers", "99", "--model", "fast-dllm-v2-1.5b"]),
             (["decode.engine", "cpu", "--cpu native"], [*shape, *one, "--prompt-tokens", "3", "--set", "decode.engine=cpu", "--model", "tiny-llada", "--cpu", "rv64"]),
+            (["decode.dppr", "--cpu native"], [*shape, *one, "--prompt-tokens", "3", *REVISION, "--model", "tiny-llada", "--cpu", "rv64"]),
+            (["one-token", "revision", "decode.dppr"], [*shape, *one, "--prompt-tokens", "3", *REVISION, "--model", "tiny-llada"]),
             (["llada-8b"], ["--model", "llada-8b", "--prompt", "x"]),
             (["llada-8c", "did you mean llada-8b?"], [*shape, *one, "--prompt-tokens", "3", "--model", "llada-8c"]),
         ):
@@ -201,6 +223,8 @@ class BadInput(unittest.TestCase):
             (["runs", "run"], changed(good, runs=2)),
             (["draft_acceptance"], changed(good, draft_acceptance=1.5)),
             (["draft_acceptance"], changed(good, draft_acceptance="often")),
+            (["revision.confident"], changed(good, revision={"agreement": 1})),
+            (["revision.agreement"], changed(good, revision={"agreement": -1, "confident": 1})),
             (["answers"], changed(recorded, answers=[])),
             (["answers[0]", "--replayable"], changed(recorded, answers=[{"id": "a", "prompt_tokens": 1, "tokens": [5]}])),
             (["answers[0].tokens"], answer(prompt_tokens=9)),

@@ -12,6 +12,8 @@ const char* name_of(decision kind) {
       return "activity";
     case decision::ranking:
       return "ranking";
+    case decision::revision:
+      return "revision";
   }
   return "unknown";
 }

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+
+#include "tlm/platform/files.h"
 
 namespace dvp::platform {
 
@@ -10,6 +13,14 @@ enum class data_choice : std::uint8_t { real, shape };
 
 constexpr const char* name_of(data_choice choice) {
   return choice == data_choice::real ? "real" : "shape";
+}
+
+// What --data says; usage_error for anything else.
+inline data_choice parse_data(const std::string& name) {
+  for (const auto choice : {data_choice::real, data_choice::shape}) {
+    if (name == name_of(choice)) return choice;
+  }
+  throw usage_error("--data " + name + ": takes real or shape");
 }
 
 }  // namespace dvp::platform

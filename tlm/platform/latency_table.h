@@ -2,7 +2,7 @@
 //
 // `dllm-vp profile` measures them on a configuration and a model and writes a file (configs/latency.schema.json). Times
 // follow from the platform and the model's shape alone, so a file says both, and belongs to every configuration and
-// model that agree with it there.
+// model that agree with it there, and to slices of that model.
 #pragma once
 
 #include <filesystem>

@@ -40,6 +40,7 @@ loaded_model::loaded_model(const std::string& path, std::uint32_t context, data_
                            std::optional<std::uint32_t> layers)
     : path_(path),
       data_(data),
+      is_slice_(layers.has_value()),
       shape_header_(header_for(path, data, layers)),
       file_(open_model(path, data, shape_header_)),
       model_(loader::read_model(file_)),

@@ -36,6 +36,8 @@ class loaded_model {
   const loader::compression_sidecar* sidecar() const { return sidecar_ ? &*sidecar_ : nullptr; }
 
   data_choice data() const { return data_; }
+  // Cut to its first layers.
+  bool is_slice() const { return is_slice_; }
 
   const std::string& path() const { return path_; }
   std::string name() const;  // file name without its ending
@@ -56,6 +58,7 @@ class loaded_model {
 
   std::string path_;
   data_choice data_;
+  bool is_slice_;
   std::vector<std::byte> shape_header_;  // of a model that is no GGUF file
   loader::gguf_file file_;
   loader::model model_;

@@ -50,13 +50,14 @@ class native_machine final : public hal::machine {
     if (bytes != 0) require_answer(hart, written ? "store" : "load", address);
   }
   bool has_data() override { return has_data_; }
-  void predicted(std::uint32_t position, gen::sample_record& record) override {
+  void predicted(hal::prediction what, std::uint32_t position, gen::sample_record& record) override {
     if (decisions_ == nullptr) return;
+    const auto kind = what == hal::prediction::revision ? npu::decision::revision : npu::decision::sample;
     std::array<std::uint32_t, 2> words{record.token, std::bit_cast<std::uint32_t>(record.confidence)};
     if (has_data_) {
-      decisions_->made(npu::decision::sample, words);
+      decisions_->made(kind, words);
     } else {
-      decisions_->give(npu::decision::sample, position, words);
+      decisions_->give(kind, position, words);
       record = {words[0], std::bit_cast<float>(words[1])};
     }
   }

@@ -102,12 +102,15 @@ int profile_command(const std::vector<std::string>& arguments) {
     return exit_ok;
   }
   const fs::path config_path = find_config(options.config);
-  const fs::path model_path = find_model(options.model);
+  const bool has_data = options.data == data_choice::real;
+  const fs::path model_path = has_data ? find_model(options.model) : find_model_or_shape(options.model);
   const fs::path out = options.out.empty() ? default_output(options.config) : fs::path(options.out);
   refuse_shared_files({{"--out", out.string()}},
                       {{"--config", config_path.string()}, {"--model", model_path.string()}});
-  const loaded_model model(model_path.string());
-  const platform_config config = load_config(options.config, options.overrides);
+  const loaded_model model(model_path.string(), loader::longest_context, options.data, options.layers);
+  platform_config config = load_config(options.config, options.overrides);
+  // Nobody decides by what these forwards predict.
+  config.npu.shape_only = !has_data;
   if (model.config().block_causal()) {
     throw usage_error("--model " + options.model + ": is block-causal, and drafts are for bidirectional models");
   }

@@ -52,13 +52,6 @@ po::options_description description() {
   return options;
 }
 
-data_choice parse_data(const std::string& name) {
-  for (const auto choice : {data_choice::real, data_choice::shape}) {
-    if (name == name_of(choice)) return choice;
-  }
-  throw usage_error("--data " + name + ": takes real or shape");
-}
-
 array_choice parse_array(const std::string& name) {
   for (const auto choice : {array_choice::model, array_choice::rtl, array_choice::both}) {
     if (name == name_of(choice)) return choice;

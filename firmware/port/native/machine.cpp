@@ -48,8 +48,8 @@ void spend(work kind, std::uint64_t amount, std::uint64_t address, std::uint64_t
 bool has_data() {
   return current().has_data();
 }
-void predicted(std::uint32_t position, gen::sample_record& record) {
-  current().predicted(position, record);
+void predicted(prediction kind, std::uint32_t position, gen::sample_record& record) {
+  current().predicted(kind, position, record);
 }
 void start_watchdog(std::uint32_t timeout_us) {
   current().start_watchdog(timeout_us);

@@ -23,7 +23,7 @@ class machine {
     spend(kind, amount);
   }
   virtual bool has_data() { return true; }
-  virtual void predicted(std::uint32_t, gen::sample_record&) {}
+  virtual void predicted(prediction, std::uint32_t, gen::sample_record&) {}
   // A machine need not have more than one hart.
   virtual bool start_hart(std::uint32_t, void (*)(void*), void*) { return false; }
   virtual bool hart_idle(std::uint32_t) { return true; }

@@ -89,7 +89,7 @@ void spend(work, std::uint64_t, std::uint64_t, std::uint64_t, bool, gen::purpose
 bool has_data() {
   return true;
 }
-void predicted(std::uint32_t, gen::sample_record&) {}
+void predicted(prediction, std::uint32_t, gen::sample_record&) {}
 
 void start_watchdog(std::uint32_t timeout_us) {
   hart_record& self = port::this_hart();

@@ -24,6 +24,8 @@ po::options_description description() {
     ("config,c", po::value<std::string>(), "platform: shipped name or JSON file (default reference)")
     ("set", po::value<std::vector<std::string>>()->composing(), "override one value of the configuration: path=value")
     ("model,m", po::value<std::string>(), "model: shipped name or GGUF file (default tiny-llada)")
+    ("data", po::value<std::string>(), "real (default), or shape: no weights and no arithmetic, the same times; --model may then be a shipped shape, a GGUF header or a Hugging Face config.json")
+    ("layers", po::value<std::string>(), "shape: cut the model to its first N layers")
     ("keys,k", po::value<std::string>(), "positions that rows attend to, rising (default 96,128,192,256,384,512)")
     ("rows,r", po::value<std::string>(), "measure 1 to N rows (default 96)")
     ("tolerance", po::value<std::string>(), "times within this share of a stair's shortest belong to it (default 0.1)")
@@ -59,6 +61,11 @@ profile_options parse_profile_options(const std::vector<std::string>& arguments)
   if (given.count("config") != 0) options.config = option_text(given, "config");
   if (given.count("set") != 0) options.overrides = given["set"].as<std::vector<std::string>>();
   if (given.count("model") != 0) options.model = option_text(given, "model");
+  if (given.count("data") != 0) options.data = parse_data(option_text(given, "data"));
+  refuse_idle(given, "layers", options.data == data_choice::shape, "without --data shape");
+  if (given.count("layers") != 0) {
+    options.layers = option_number<std::uint32_t>(given, "layers", 1, UINT32_MAX, "a whole number from 1");
+  }
   options.keys_given = given.count("keys") != 0;
   if (options.keys_given) options.keys = parse_keys(option_text(given, "keys"));
   if (given.count("rows") != 0) {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "tlm/platform/data_choice.h"
 
 namespace dvp::platform {
 
@@ -11,6 +14,8 @@ struct profile_options {
   std::string config = "reference";
   std::vector<std::string> overrides;  // path=value
   std::string model = "tiny-llada";
+  data_choice data = data_choice::real;
+  std::optional<std::uint32_t> layers;
   std::vector<std::uint32_t> keys{96, 128, 192, 256, 384, 512};  // ascending; as many of them as the context holds
   bool keys_given = false;
   std::uint32_t rows = 96;

@@ -65,14 +65,16 @@ std::vector<prompt> shape_run::prompts(std::vector<prompt> given, const loaded_m
 
 void shape_run::apply(platform_config& config) const {
   if (!trajectory_) return;
-  if (config.decode.engine == gen::forward_engine::cpu && config.seat == cpu_choice::rv64) {
+  const bool revises = config.decode.visibility > 0 && config.decode.revisions != 0;
+  if (config.seat == cpu_choice::rv64 && (revises || config.decode.engine == gen::forward_engine::cpu)) {
     throw usage_error(
-        "decode.engine: cpu computes in the RV64 image, which takes data; take the native CPU (--cpu native), set it to "
-        "npu, or leave --data shape out");
+        std::string(revises ? "decode.dppr: revises" : "decode.engine: cpu computes") +
+        " in the RV64 image, which takes data; take the native CPU (--cpu native), or leave --data shape out");
   }
-  if (config.decode.visibility > 0) {
-    throw usage_error(
-        "decode.dppr: revises on the CPU, which takes data; set decode.dppr.visibility to 0, or leave --data shape out");
+  const auto* distribution = std::get_if<decision_distribution>(&trajectory_->what);
+  if (revises && distribution != nullptr && !distribution->revision) {
+    throw usage_error("--trajectory " + options_.trajectory +
+                      ": has no revision, which decode.dppr needs; add one, or set decode.dppr.revisions to 0");
   }
   config.npu.shape_only = true;
 }

@@ -20,12 +20,12 @@ using nlohmann::ordered_json;
 constexpr std::string_view trajectory_schema = "dllm-vp.trajectory.1";
 constexpr std::string_view distribution_schema = "dllm-vp.distribution.1";
 constexpr npu::decision kinds[] = {npu::decision::sample, npu::decision::drift, npu::decision::activity,
-                                   npu::decision::ranking};
+                                   npu::decision::ranking, npu::decision::revision};
 constexpr const char* record_again = "record it with dllm-vp run --out FOLDER --replayable";
 
-// Every other word of a sample is a token.
+// Every other word of a prediction is a token.
 bool is_token(npu::decision kind, std::size_t word) {
-  return kind == npu::decision::sample && word % 2 == 0;
+  return (kind == npu::decision::sample || kind == npu::decision::revision) && word % 2 == 0;
 }
 
 ordered_json number_of(std::uint32_t word) {
@@ -54,6 +54,7 @@ std::optional<std::uint32_t> word_of(const ordered_json& value, bool token) {
 decision_log read_decisions(const core::json_object& json, const std::string& file, const std::string& path) {
   decision_log log;
   for (const npu::decision kind : kinds) {
+    if (kind == npu::decision::revision && !json.has(npu::name_of(kind))) continue;
     const ordered_json& lists = json.raw(npu::name_of(kind));
     const std::string key = path + "." + npu::name_of(kind);
     if (!lists.is_array()) throw core::config_error(file, key, "is not a list of lists of numbers");
@@ -110,6 +111,11 @@ decision_distribution read_distribution(const core::json_object& top) {
   drift.finish();
   d.run = static_cast<std::uint32_t>(top.whole("run", 1, 1U << 20));
   d.draft_acceptance = top.number_or("draft_acceptance", 0, 0, 1);
+  if (top.has("revision")) {
+    const core::json_object revision = top.object("revision");
+    d.revision = {.agreement = revision.number("agreement", 0, 1), .confident = revision.number("confident", 0, 1)};
+    revision.finish();
+  }
   top.has("name");
   top.has("why");
   top.has("$schema");
@@ -152,6 +158,7 @@ ordered_json describe(const trajectory& decided_by) {
     json["drift"] = {{"least", d->least_drift}, {"most", d->most_drift}};
     json["run"] = d->run;
     if (d->draft_acceptance > 0) json["draft_acceptance"] = d->draft_acceptance;
+    if (d->revision) json["revision"] = {{"agreement", d->revision->agreement}, {"confident", d->revision->confident}};
   } else {
     json["kind"] = "recorded";
     json["model"] = std::get<recorded_trajectory>(decided_by.what).model;

@@ -86,6 +86,9 @@ void decision_generator::give(npu::decision kind, std::uint32_t first_row, std::
       words[1] = std::bit_cast<std::uint32_t>(1.0F);
       break;
     }
+    case npu::decision::revision:
+      give_revision(random, words);
+      break;
     case npu::decision::activity:
     case npu::decision::ranking:
       give_order(random, words);
@@ -112,6 +115,17 @@ void decision_generator::give_samples(stream& random, std::uint32_t first_row, s
       standing_.emplace(row, words[i]);
     }
   }
+}
+
+void decision_generator::give_revision(stream& random, std::span<std::uint32_t> words) {
+  const revision_rates rates = distribution_.revision.value_or(revision_rates{});
+  const bool agrees = uniform(random) < rates.agreement;
+  const bool confident = uniform(random) < rates.confident;
+  const auto other = static_cast<float>(uniform(random) * least_confidence);
+  std::uint32_t another = token(random);
+  while (another == words[0]) another = token(random);
+  if (!agrees) words[0] = another;
+  words[1] = std::bit_cast<std::uint32_t>(confident ? 1.0F : other);
 }
 
 void decision_generator::give_order(stream& random, std::span<std::uint32_t> words) {
