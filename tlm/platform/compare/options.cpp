@@ -23,7 +23,11 @@ struct passed_option {
 constexpr passed_option passed[] = {
     {"prompts", "prompts", "file of JSON lines {id, prompt, answer} (default: five built-in prompts)"},
     {"limit", "limit", "only the first N prompts of the file"},
-    {"model", "model,m", "model: shipped name or GGUF file (default tiny-fdllm2)"},
+    {"model", "model,m",
+     "model: shipped name or GGUF file (default tiny-fdllm2); with --data shape as dllm-vp run takes it"},
+    {"data", "data", "real (default), or shape: no weights and no arithmetic"},
+    {"trajectory", "trajectory", "shape: what decides, a recorded trajectory or a distribution"},
+    {"layers", "layers", "shape: cut the model to its first N layers"},
     {"array", "array,a", "systolic array: model, rtl or both"},
     {"cpu", "cpu", "firmware: native or rv64"},
     {"generate", "generate", "most tokens to generate"},
@@ -43,6 +47,8 @@ po::options_description description() {
       "jobs,j", po::value<std::string>(), "runs at a time (default: one for each core)")(
       "out,o", po::value<std::string>(), "folder for compare.json, summary.txt, timeline.json and each run's results")(
       "prompt,p", po::value<std::vector<std::string>>()->composing(), "a prompt; may be given several times")(
+      "prompt-tokens", po::value<std::vector<std::string>>()->composing(),
+      "shape: a prompt of N tokens; may be given several times")(
       "stop-at-end", "bidirectional models: stop after the block with the end token")("help,h", "this text");
   for (const auto& option : passed) options.add_options()(option.spelt, po::value<std::string>(), option.what);
   return options;
@@ -74,8 +80,9 @@ compare_options parse_compare_options(const std::vector<std::string>& arguments)
     if (given.count(option.name) != 0)
       run.push_back(std::string("--") + option.name + "=" + option_text(given, option.name));
   }
-  if (given.count("prompt") != 0) {
-    for (const auto& prompt : given["prompt"].as<std::vector<std::string>>()) run.push_back("--prompt=" + prompt);
+  for (const std::string name : {"prompt", "prompt-tokens"}) {
+    if (given.count(name) == 0) continue;
+    for (const auto& one : given[name].as<std::vector<std::string>>()) run.push_back("--" + name + "=" + one);
   }
   if (given.count("stop-at-end") != 0) run.emplace_back("--stop-at-end");
   if (options.out.empty()) run.emplace_back("--timeline-prompts=0");
