@@ -5,7 +5,7 @@ from points import ENERGY_PARTS
 
 from .crossing import MOST, middle, price_said, priced, said, verdict
 from .design import MODELS, NAMES, ORDER, energy, gains, point, whole_models
-from .document import Column, Section, Table
+from .document import Column, Section, Table, resolved, trajectory, value_at
 from .ladder import MODEL
 from .swaps import FIGURES, swaps
 
@@ -14,10 +14,14 @@ WIDE_PLAIN, WIDE_COMPRESSED = ("wifiv", "baseline"), ("full", "compression")
 EVERY = (COMPRESSION_WIDE, COMPRESSION_PLAIN, WIDE_PLAIN, WIDE_COMPRESSED)
 
 
+def value(path, chip, configuration="full"):
+    return value_at(resolved(f"{chip}/{configuration}"), path)
+
+
 class Parameter(NamedTuple):
     name: str
     unit: str
-    configured: object  # options -> value
+    configured: object  # options, class -> value
     values: tuple  # simulated, rising
     change: object  # value -> change of design.merged()
     compares: tuple  # pairs (of, over)
@@ -28,16 +32,16 @@ PARAMETERS = (
     Parameter(
         "wide memory's bandwidth",
         "x plain",
-        lambda o: 4,
+        lambda o, chip: value("memory.config.channels", chip) / value("memory.config.channels", chip, "baseline"),
         (1, 2, 4, 8),
-        lambda v: {"wide": [f"memory.config.channels={4 * v}"]},
+        lambda v: {"bandwidth": v},
         EVERY,
         0,
     ),
     Parameter(
         "core feed",
         "columns per slot",
-        lambda o: 4,
+        lambda o, chip: value("memory.config.tagged.core_feed", chip),
         (1, 2, 3, 4),
         lambda v: {"wide": [f"memory.config.tagged.core_feed={v}"]},
         (COMPRESSION_WIDE, WIDE_COMPRESSED),
@@ -46,7 +50,7 @@ PARAMETERS = (
     Parameter(
         "conversion",
         "clocks",
-        lambda o: 2,
+        lambda o, chip: value("memory.config.tagged.convert_cycles", chip),
         (0, 16, 255),
         lambda v: {"set": [f"memory.config.tagged.convert_cycles={v}"]},
         (COMPRESSION_WIDE, COMPRESSION_PLAIN, WIDE_COMPRESSED),
@@ -55,19 +59,19 @@ PARAMETERS = (
     Parameter(
         "CPU per descriptor",
         "cycles",
-        lambda o: 710,
+        lambda o, chip: value("cpu.work_cycles.descriptor", chip),
         (0, 355, 710, 1420),
         lambda v: {"set": [f"cpu.work_cycles.descriptor={v}"]},
         (COMPRESSION_WIDE, COMPRESSION_PLAIN),
         10,
     ),
-    Parameter("prompt", "tokens", lambda o: o.prompt, (16, 160, 512, 1536), lambda v: {"prompt": v}, EVERY, 32),
-    Parameter("reply", "tokens", lambda o: o.reply, (8, 32, 64, 256), lambda v: {"reply": v}, EVERY, 8),
-    Parameter("block", "tokens", lambda o: 32, (8, 16, 32, 64), lambda v: {"block": v}, EVERY, 0),
+    Parameter("prompt", "tokens", lambda o, _: o.prompt, (16, 160, 512, 1536), lambda v: {"prompt": v}, EVERY, 32),
+    Parameter("reply", "tokens", lambda o, _: o.reply, (8, 32, 64, 256), lambda v: {"reply": v}, EVERY, 8),
+    Parameter("block", "tokens", lambda o, _: 32, (8, 16, 32, 64), lambda v: {"block": v}, EVERY, 0),
     Parameter(
         "tokens per forward",
         "tokens",
-        lambda o: 2.8,
+        lambda o, _: trajectory(o.trajectory).get("tokens_per_forward"),
         (1, 2, 4, 8),
         lambda v: {"distribution": {"tokens_per_forward": v}},
         EVERY,
@@ -76,7 +80,7 @@ PARAMETERS = (
     Parameter(
         "setting of DAT-FFN",
         "",
-        lambda o: None,
+        lambda o, _: None,
         (0, 2, 3, 4, 6),
         lambda v: {"setting": v},
         (COMPRESSION_WIDE, COMPRESSION_PLAIN, WIDE_COMPRESSED),
@@ -156,7 +160,7 @@ def break_even(options, runs):
         for p, pair, i, points in rows:
             v, (what, kind) = verdict(points), FIGURES[i]
             cells.append(
-                [p.name, p.unit, p.configured(options), compares(pair), what, said(v, points, p.unit), v.value]
+                [p.name, p.unit, p.configured(options, m.chip), compares(pair), what, said(v, points, p.unit), v.value]
             )
             drawn.append(
                 {
@@ -165,7 +169,7 @@ def break_even(options, runs):
                     "kind": kind,
                     "unit": p.unit,
                     "compares": compares(pair),
-                    "configured": p.configured(options),
+                    "configured": p.configured(options, m.chip),
                     "points": [list(x) for x in points],
                     "verdict": v.kind,
                     "value": v.value,

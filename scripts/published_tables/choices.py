@@ -56,7 +56,7 @@ CHOICES = (
     ("Baseline's cache", [("bf16", {"uncompressed": ["decode.compression.kv=bf16"]})], "decode.compression.kv"),
     (
         "wide memory, times plain bandwidth",
-        [("2", {"wide": ["memory.config.channels=8"]}), ("8", {"wide": ["memory.config.channels=32"]})],
+        [("2", {"bandwidth": 2}), ("8", {"bandwidth": 8})],
         "memory.config.channels",
     ),
     (

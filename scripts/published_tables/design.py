@@ -53,7 +53,8 @@ def merged(*changes):
     """One change out of several, later ones last. Keys of a change, all optional:
 
     prompt, reply, setting, block, seed    a number instead of the options', the benchmark's, the model's
-    clock                                  factor on the array's clock
+    clock                                  factor on the NPU's clock
+    bandwidth                              of wide memory, times plain memory's
     distribution                           keys of the distribution of decisions that are replaced
     set                                    assignments of all configurations
     wide, compressed, uncompressed         of those with wide memory, with compression, without it
@@ -106,6 +107,16 @@ def distribution_of(options, replaced):
     return {**document, **replaced}
 
 
+def wide_memory(chip, bandwidth):
+    """Assignments: so many times plain memory's channels, with the class's capacity behind them, so that refresh and
+    standby of all channels together stay what they are.
+    """
+    plain, wide = (resolved(f"{chip}/{c}")["memory"]["config"] for c in ("baseline", "wifiv"))
+    channels = plain["channels"] * bandwidth
+    energies = {key: value * wide["channels"] / channels for key, value in wide["energy"].items()}
+    return [f"memory.config.channels={channels}", *(f"memory.config.energy.{k}={v}" for k, v in energies.items())]
+
+
 def arguments(options, wanted, layers):
     """Of dllm-vp run --data shape for a slice of a point."""
     model, change = MODELS[wanted.model], json.loads(wanted.change)
@@ -138,6 +149,7 @@ def arguments(options, wanted, layers):
     assignments = list(change.get("set", ()))
     if wanted.configuration in WIDE:
         assignments += change.get("wide", ())
+        assignments += wide_memory(model.chip, change["bandwidth"]) if "bandwidth" in change else ()
     assignments += change.get("compressed" if wanted.configuration in COMPRESSED else "uncompressed", ())
     if wanted.configuration in COMPRESSED:
         assignments.append(

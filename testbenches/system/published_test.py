@@ -295,6 +295,9 @@ class ByHand(unittest.TestCase):
             ["a=1", "b=2", "c=3", "decode.compression.dat.setting=6", "npu.clock_hz=9760000000"],
         )
         self.assertEqual(words[words.index("--context") + 1], "96")  # 33 and 32, in blocks of 32
+        doubled = design.arguments(options(), design.point("7b", "wifiv", {"bandwidth": 8}), 2)
+        self.assertIn("memory.config.channels=64", doubled)  # of 8 plain ones
+        self.assertIn("memory.config.energy.refresh_all_nj=5.6", doubled)  # half of each of the 32 configured ones
         given = words[words.index("--trajectory") + 1]
         self.assertEqual(
             (given["run"], given["tokens_per_forward"], given["drift"]), (4, 8, {"least": 0.05, "most": 0.35})
