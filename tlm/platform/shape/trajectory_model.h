@@ -25,7 +25,7 @@ struct decision_distribution {
   double most_drift = 0;
   std::uint32_t run = 1;                   // neighbouring channels or entries that share a rank; 1: scattered
   double draft_acceptance = 0;             // how often a confident prediction stands
-  std::optional<revision_rates> revision;  // without it nothing is revised
+  std::optional<revision_rates> revision = {};  // without it nothing is revised
 };
 
 // How often a masked position is confident, each by itself in each forward, so that `positions` of which at least one
