@@ -1,4 +1,4 @@
-"""LLaDA-8B on the phone class, 128 tokens: the rungs that a distribution can decide, beside the published seconds."""
+"""LLaDA-8B on the phone class, 128 tokens: every rung beside the published seconds."""
 import json
 
 from points import add, scaled
@@ -11,7 +11,10 @@ MODEL = "8b"
 SUBJECT, SOURCE = "LLaDA-8B on the phone class", "arXiv 2606.13740, by way of a secondary source"
 QUOTED = {"1-cpu": 2996.2, "2-prefix": 607.0, "3-npu": 341.2, "4-somr": 87.0, "5-mbsd": 71.6, "6-dppr": 16.1}
 REFERENCE, PLANNED = "2-prefix", "4-somr"
-CONFIGURATIONS = ("phone/1-cpu", "phone/2-prefix", "phone/3-npu", "phone/4-somr")
+CONFIGURATIONS = tuple(f"phone/{rung}" for rung in QUOTED)
+COUNTED = ("1-cpu", "2-prefix", "3-npu", PLANNED)  # a token in every forward, so that their number is known
+DECIDED = ("5-mbsd", "6-dppr")  # how many forwards there are follows from what they decide
+TRAJECTORY = "llada-drafts"
 TOKENS, BLOCK = 128, 32
 BLOCKS = TOKENS // BLOCK
 CODE_BYTES = 34 / 32  # of a weight: 8 bits, and a scale of two bytes for 32
@@ -44,7 +47,10 @@ def window_of(layers, share):
 
 
 def arguments(options, rung, blocks, steps, layers, assignments, share):
-    """A decode of so many blocks, each in so many forwards; prompt and reply are as long as those of the whole decode."""
+    """A decode of so many blocks, each in so many forwards; prompt and reply are as long as those of the whole decode.
+
+    share: window to weights; None: as configured, for the whole model.
+    """
     positions = (options.prompt + TOKENS + BLOCK - 1) // BLOCK * BLOCK
     words = [
         "--config",
@@ -52,7 +58,7 @@ def arguments(options, rung, blocks, steps, layers, assignments, share):
         "--model",
         "llada-8b",
         "--trajectory",
-        "one-token",
+        TRAJECTORY,
         "--prompt-tokens",
         str(options.prompt + TOKENS - blocks * BLOCK),
         "--generate",
@@ -64,7 +70,7 @@ def arguments(options, rung, blocks, steps, layers, assignments, share):
         "--layers",
         str(layers),
     ]
-    sets = [f"npu.window.bytes={window_of(layers, share)}", *assignments]
+    sets = [*([] if share is None else [f"npu.window.bytes={window_of(layers, share)}"]), *assignments]
     return [*words, *(word for a in sets for word in ("--set", a))]
 
 
@@ -106,47 +112,26 @@ def whole_decodes(options, runs, wanted):
     return figures
 
 
-def cpu_seconds(options):
-    """{rung: s} by formula: forwards x rows x MACs at a rate."""
-    layer, vocabulary, whole = weights_of_row()
-    rows = options.prompt + TOKENS
-
-    def cost(forwards, r):
-        return forwards * r * (layer * whole + vocabulary) / options.cpu_macs_per_second
-
-    return {"1-cpu": cost(TOKENS, rows), "2-prefix": BLOCKS * cost(1, rows) + (TOKENS - BLOCKS) * cost(1, BLOCK)}
-
-
 def ladder(options, runs):
-    measured = whole_decodes(options, runs, {rung: (rung, (), window_share()) for rung in ("3-npu", PLANNED)})
-    seconds = {rung: f["latency_us"] * 1e-6 for rung, f in measured.items()}
-    modelled = cpu_seconds(options)
+    measured = whole_decodes(options, runs, {rung: (rung, (), window_share()) for rung in COUNTED})
+    whole = weights_of_row()[2]
+    measured |= runs.all({rung: arguments(options, rung, BLOCKS, BLOCK, whole, (), None) for rung in DECIDED})
+    how = {
+        **dict.fromkeys(COUNTED, "measured on slices"),
+        PLANNED: "measured on the whole model",
+        **dict.fromkeys(DECIDED, "measured, the whole decode"),
+    }
+    seconds = {rung: figures["latency_us"] * 1e-6 for rung, figures in measured.items()}
     rungs, cells = [], []
     for rung, quoted in QUOTED.items():
-        kind = "measured" if rung in seconds else "modelled" if rung in modelled else None
-        value = seconds.get(rung, modelled.get(rung))
-        how = {
-            "3-npu": "measured on slices",
-            PLANNED: "measured on the whole model",
-            None: "not from a distribution",
-        }.get(rung if kind == "measured" else kind, "modelled: MACs at a chosen rate")
-        rungs.append({"name": rung, "value": value, "kind": kind, "how": how, "quoted": quoted})
+        value = seconds[rung]
+        rungs.append({"name": rung, "value": value, "kind": "measured", "how": how[rung], "quoted": quoted})
         cells.append(
-            [
-                rung,
-                seconds.get(rung),
-                modelled.get(rung),
-                how,
-                quoted,
-                value and value / quoted,
-                value and modelled[REFERENCE] / value,
-                QUOTED[REFERENCE] / quoted,
-            ]
+            [rung, value, how[rung], quoted, value / quoted, seconds[REFERENCE] / value, QUOTED[REFERENCE] / quoted]
         )
     columns = [
         Column("rung"),
         Column("time", "measured", "s", 1),
-        Column("time", "modelled", "s", 1),
         Column("how"),
         Column("time", "quoted", "s", 1),
         Column("ours to theirs", "computed", "x"),
@@ -156,10 +141,10 @@ def ladder(options, runs):
     notes = (
         f"Planned swaps: {seconds['3-npu'] / seconds[PLANNED]:.2f}x over naive mapping; quoted {QUOTED['3-npu'] / QUOTED[PLANNED]:.2f}x. "
         f"Staged per decode: {measured[PLANNED]['staged'] * 1e-9:.1f} GB.",
-        f"Rungs on the CPU: forwards x rows x MACs / {options.cpu_macs_per_second:.3g} MAC/s (choice, --cpu-macs-per-second); 128 forwards over prompt and answer without "
-        "a cache, one such forward and 31 over a block for each of four blocks with one.",
-        "Drafts (MBSD) and revision (DPPR) live from what a model predicts; a distribution draws tokens that no draft meets, so that their rungs need a recorded "
-        "trajectory of a model that is here (scripts/ladder).",
+        "Rungs on the CPU take what the class's CPU takes (cpu.work_cycles, cpu.stream) for 8-bit codes.",
+        f"Decisions are drawn ({TRAJECTORY}: the rates of tiny-llada). Forwards for {TOKENS} tokens: "
+        + ", ".join(f"{rung} {measured[rung]['forwards']:.0f}" for rung in QUOTED)
+        + ".",
     )
     chart = {
         "type": "ladder",
