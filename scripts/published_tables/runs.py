@@ -35,7 +35,7 @@ def reduced(stats):
         "rows_opened": counters["memory"].get("commands", {}).get("act1", 0),
         "channels": network.get("channels", {}),
         "staged": total["mapping"]["bytes_staged"],
-        "npu_work": counters["npu"]["work"],
+        "npu_work": counters["npu"].get("work", {}),
     }
 
 
