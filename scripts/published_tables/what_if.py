@@ -75,7 +75,7 @@ def steps(options, runs, model):
         gained[0],
         [*gained[1:], ("all of them", last[1])],
     )
-    return Section(f"Towards the publication: {m.subject}", [table], [], {f"what_if_{model}.svg": drawing})
+    return Section(m.subject, [table], [], {f"what_if_{model}.svg": drawing}, "Towards the publication")
 
 
 def prices():
@@ -181,4 +181,4 @@ def limit(options, runs, model):
             (f"{NAMES['full']} at setting {setting}. An empty value: no such value exists.",),
         ),
     ]
-    return Section(f"The limit of the energy: {m.subject}", tables, [])
+    return Section(m.subject, tables, [], title="The limit of the energy")
