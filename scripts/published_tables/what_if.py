@@ -14,7 +14,7 @@ from .runs import DISTRIBUTIONS, SHAPES
 from .svg import waterfall
 
 DRAM = ROOT / "gen/spec/dram/lpddr5.json"
-AGGRESSIVE, LONG = 6, 256
+AGGRESSIVE, LONG = 6, 128
 MEAN_BITS = 4.6861  # of a prefix entry's residual, quoted
 VENDOR_WIDE = 1.9  # pJ/bit of a wide mobile DRAM, quoted (Samsung, LPW; gen/spec/dram/lpddr5.json has the plain one's)
 
