@@ -109,6 +109,7 @@ def put_back(options, runs, model):
                     "steps": [{"name": n, "value": v} for n, v in zip(names, gains[1:])],
                     "end": {"name": "as configured", "value": gains[-1]},
                     "quoted": quoted if c == "full" else None,
+                    "notes": [f"DAT-FFN at setting {setting} for all benchmarks."],
                 }
             )
             if c == "full":
