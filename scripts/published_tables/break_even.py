@@ -232,5 +232,5 @@ def break_even(options, runs):
                 "rows": drawn,
             }
         ]
-        sections.append(Section(f"Where it stops to pay: {m.subject}", [simulated_table, price_table], charts))
+        sections.append(Section(m.subject, [simulated_table, price_table], charts, title="Where it stops to pay"))
     return sections

@@ -63,7 +63,7 @@ def alone(options, runs, model, names):
         [[name, *flat(g)] for name, g in rows.items()],
         (f"DAT-FFN at setting {setting}.",),
     )
-    return Section(f"Effects switched off one at a time: {m.subject}", [table], [])
+    return Section(m.subject, [table], [], title="Effects switched off one at a time")
 
 
 def put_back(options, runs, model):
@@ -109,6 +109,7 @@ def put_back(options, runs, model):
                     "steps": [{"name": n, "value": v} for n, v in zip(names, gains[1:])],
                     "end": {"name": "as configured", "value": gains[-1]},
                     "quoted": quoted if c == "full" else None,
+                    "notes": [f"DAT-FFN at setting {setting} for all benchmarks."],
                 }
             )
             if c == "full":
@@ -117,9 +118,5 @@ def put_back(options, runs, model):
                     ("none of the effects", gains[0]),
                     [*zip(names, gains[1:]), ("as configured", gains[-1])],
                 )
-    return Section(
-        f"What survives on a real memory: {m.subject}",
-        [Table("Effects put back one after another", columns, cells, (note,))],
-        charts,
-        drawings,
-    )
+    table = Table("Effects put back one after another", columns, cells, (note,))
+    return Section(m.subject, [table], charts, drawings, "What survives on a real memory")

@@ -46,4 +46,4 @@ def check(options, runs):
         Column("compared"),
         *(Column(n, "measured", "%") for n in ("latency", "energy", "bytes read")),
     ]
-    return [Section(f"Errors: {MODELS[model].subject}", [Table("Errors of the method", columns, rows)], [])]
+    return [Section(MODELS[model].subject, [Table("Errors of the method", columns, rows)], [])]

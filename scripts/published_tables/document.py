@@ -51,9 +51,9 @@ class Table(NamedTuple):
             + "".join(f"\n{note}\n" for note in self.notes)
         )
 
-    def document(self):
+    def document(self, subject):
         return {
-            "title": self.title,
+            "title": f"{self.title}: {subject}",
             "columns": [{"name": c.name, "kind": c.kind, "unit": c.unit} for c in self.columns],
             "rows": self.rows,
             "notes": list(self.notes),
@@ -61,10 +61,14 @@ class Table(NamedTuple):
 
 
 class Section(NamedTuple):
-    title: str
+    subject: str  # what its figures are of: a model on a class of device
     tables: list
     charts: list  # of configs/published.schema.json, one shape per type
     drawings: dict = {}  # name of file: SVG
+    title: str = ""
+
+    def heading(self):
+        return f"{self.title}: {self.subject}" if self.title else self.subject
 
 
 def resolved(configuration):
@@ -149,7 +153,7 @@ def write(options, sections, configurations, decided_by, sources):
         "parameters": options.parameters,
         "sources": list(sources),
         "assumed": assumed(options, configurations, decisions),
-        "tables": [t.document() for s in sections for t in s.tables],
+        "tables": [t.document(s.subject) for s in sections for t in s.tables],
         "charts": [c for s in sections for c in s.charts],
     }
     text = (
@@ -158,7 +162,7 @@ def write(options, sections, configurations, decided_by, sources):
         + f". dllm-vp {build['version']}, revision {build['revision']}.\n"
     )
     for section in sections:
-        text += f"\n## {section.title}\n\n" + "\n".join(t.text() for t in section.tables)
+        text += f"\n## {section.heading()}\n\n" + "\n".join(t.text() for t in section.tables)
     files = {
         f"{figure}.md": text,
         f"{figure}.json": json.dumps(document, indent=1, allow_nan=False) + "\n",

@@ -100,12 +100,6 @@ def pairs(options, runs):
             drawings[f"pairs_{model}_{what}.svg"] = heat_map(
                 f"{title}, {m.subject} (colour: above or below the product)", [label(*x) for x in at], drawn
             )
-        sections.append(
-            Section(
-                f"Pairs of the {len(names)} choices with the widest bars in {options.by}: {m.subject}",
-                tables,
-                charts,
-                drawings,
-            )
-        )
+        title = f"Pairs of the {len(names)} choices with the widest bars in {options.by}"
+        sections.append(Section(m.subject, tables, charts, drawings, title))
     return sections

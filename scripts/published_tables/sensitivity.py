@@ -122,5 +122,5 @@ def sensitivity(options, runs):
                 [[", ".join(paths), why] for paths, why in LEFT_OUT],
             )
         )
-        sections.append(Section(f"What Full over Baseline rests on: {m.subject}", tables, charts, drawings))
+        sections.append(Section(m.subject, tables, charts, drawings, "What Full over Baseline rests on"))
     return sections

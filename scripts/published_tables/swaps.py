@@ -53,17 +53,12 @@ def swaps(options, runs):
         [Column("parameter"), Column("unit"), Column("in"), Column("pays"), Column("gain is 1 at", "computed", "", 3)],
         cells,
     )
-    return Section(
-        f"Where it stops to pay: {SUBJECT}",
-        [table],
-        [
-            {
-                "type": "break_even",
-                "title": "Where planned swaps stop to pay",
-                "subject": SUBJECT,
-                "kind": "measured",
-                "unit": "x",
-                "rows": drawn,
-            }
-        ],
-    )
+    chart = {
+        "type": "break_even",
+        "title": "Where planned swaps stop to pay",
+        "subject": SUBJECT,
+        "kind": "measured",
+        "unit": "x",
+        "rows": drawn,
+    }
+    return Section(SUBJECT, [table], [chart], title="Where it stops to pay")

@@ -14,7 +14,7 @@ from .runs import DISTRIBUTIONS, SHAPES
 from .svg import waterfall
 
 DRAM = ROOT / "gen/spec/dram/lpddr5.json"
-AGGRESSIVE, LONG = 6, 256
+AGGRESSIVE, LONG = 6, 128
 MEAN_BITS = 4.6861  # of a prefix entry's residual, quoted
 VENDOR_WIDE = 1.9  # pJ/bit of a wide mobile DRAM, quoted (Samsung, LPW; gen/spec/dram/lpddr5.json has the plain one's)
 
@@ -75,7 +75,7 @@ def steps(options, runs, model):
         gained[0],
         [*gained[1:], ("all of them", last[1])],
     )
-    return Section(f"Towards the publication: {m.subject}", [table], [], {f"what_if_{model}.svg": drawing})
+    return Section(m.subject, [table], [], {f"what_if_{model}.svg": drawing}, "Towards the publication")
 
 
 def prices():
@@ -181,4 +181,4 @@ def limit(options, runs, model):
             (f"{NAMES['full']} at setting {setting}. An empty value: no such value exists.",),
         ),
     ]
-    return Section(f"The limit of the energy: {m.subject}", tables, [])
+    return Section(m.subject, tables, [], title="The limit of the energy")
