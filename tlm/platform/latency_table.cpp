@@ -64,7 +64,6 @@ ordered_json timed_shape(const loaded_model& model) {
   const gen::image_header& h = model.header();
   return {{"architecture", gen::name_of(h.arch)},
           {"image_flags", h.flags},
-          {"weight_bytes", model.weight_bytes()},
           {"vocabulary", h.vocabulary},
           {"width", h.width},
           {"layers", h.layers},
@@ -72,7 +71,8 @@ ordered_json timed_shape(const loaded_model& model) {
           {"kv_heads", h.kv_heads},
           {"head_length", h.head_length},
           {"ffn_width", h.ffn_width},
-          {"block_length", h.block_length}};
+          {"block_length", h.block_length},
+          {"weight_bytes", model.weight_bytes()}};
 }
 
 std::optional<fs::path> find_latency_file(const platform_config& config) {
