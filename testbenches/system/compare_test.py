@@ -166,6 +166,16 @@ class Compare(Scratch):
         self.assertNotIn("mapping", self.said)  # nobody mapped anything
         self.assertIn("modelled", self.said)
 
+    def test_shapes_of_models_are_compared_as_well(self):
+        shape = ("--data", "shape", "--trajectory", "steady", "--generate", "32")
+        prompts = ("--prompt-tokens", "9", "--prompt-tokens", "20")
+        points = self.compare("fixed", "fixed:npu.vector.lanes=64", *shape, *prompts)
+        for point, more in zip(points, ((), ("--set", "npu.vector.lanes=64"))):
+            alone = chip.Run("--quiet", "--config", "fixed", *shape, *prompts, *more)
+            self.assertEqual((self.out / point["folder"] / "stats.json").read_text(), alone.text("stats.json"))
+        self.refuse(["--trajectory"], "compare", "fixed", "--data", "shape")
+        self.refuse(["--layers", "--data shape"], "compare", "fixed", "--layers", "1")
+
     def test_the_timelines_are_one(self):
         points = self.compare("fixed", "fixed:bus.latency_ns=50", *ONE)
         merged = json.loads((self.out / "timeline.json").read_text())["traceEvents"]

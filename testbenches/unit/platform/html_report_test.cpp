@@ -90,6 +90,22 @@ TEST(timeline_view, shares_bytes_and_work_by_operator) {
       (ordered_json{{"name", "attn"}, {"macs", 30.0}, {"bytes", 60.0}, {"array_us", 256.0}, {"transfer_us", 64.0}}));
 }
 
+TEST(timeline_view, a_forward_begins_with_tokens_embedded_after_products) {
+  const scratch_file file(R"({"traceEvents":[
+    {"ph":"M","name":"thread_name","pid":2,"tid":1,"args":{"name":"array"}},
+    {"ph":"M","name":"thread_name","pid":2,"tid":2,"args":{"name":"dma_load"}},
+    {"ph":"X","name":"embedding","pid":2,"tid":2,"ts":1,"dur":1,"args":{"operator":"embedding","bytes":7}},
+    {"ph":"X","name":"weights","pid":2,"tid":2,"ts":2,"dur":1,"args":{"operator":"key","bytes":5}},
+    {"ph":"X","name":"embedding","pid":2,"tid":2,"ts":3,"dur":1,"args":{"operator":"embedding","bytes":2}},
+    {"ph":"X","name":"gemm 1x2x3","pid":2,"tid":1,"ts":4,"dur":4,"args":{"operator":"key"}},
+    {"ph":"X","name":"embedding","pid":2,"tid":2,"ts":10,"dur":1,"args":{"operator":"embedding","bytes":1}},
+    {"ph":"X","name":"gemm 1x1x1","pid":2,"tid":1,"ts":11,"dur":2,"args":{"operator":"key"}}]})");
+  const ordered_json forwards = view_timeline(file.path())["forwards"];
+  ASSERT_EQ(forwards.size(), 2U);
+  EXPECT_EQ(forwards[0], (ordered_json{{"macs", 6.0}, {"bytes", 14.0}, {"begin_us", 1.0}, {"end_us", 8.0}}));
+  EXPECT_EQ(forwards[1], (ordered_json{{"macs", 1.0}, {"bytes", 1.0}, {"begin_us", 10.0}, {"end_us", 13.0}}));
+}
+
 TEST(timeline_view, channels_that_saw_less_than_the_dmas_moved_are_left_out) {
   const auto view_of = [](int bytes_on_channel) {
     const scratch_file file(R"({"traceEvents":[
@@ -208,22 +224,42 @@ TEST(roofline, roofs_of_the_configuration_and_points_of_the_counters) {
   const ordered_json timeline = {
       {"operators",
        {{{"name", "attn"}, {"macs", 500}, {"bytes", 50}, {"array_us", 1}, {"transfer_us", 4}},
-        {{"name", "norm"}, {"macs", 0}, {"bytes", 50}, {"array_us", 0}, {"transfer_us", 4}}}}};
-  const ordered_json roofline = roofline_of(stats, timeline);
+        {{"name", "norm"}, {"macs", 0}, {"bytes", 50}, {"array_us", 0}, {"transfer_us", 4}}}},
+      {"forwards",
+       {{{"macs", 100}, {"bytes", 50}, {"begin_us", 10}, {"end_us", 14}},
+        {{"macs", 30}, {"bytes", 40}, {"begin_us", 20}, {"end_us", 29}},
+        {{"macs", 50}, {"bytes", 60}, {"begin_us", 30}, {"end_us", 36}}}}};
+  const ordered_json forwards = ordered_json::parse(R"([{"forwards": [{"kind": "prefill"},
+    {"kind": "forward", "network": "interior"}, {"kind": "forward", "network": "interior"}]},
+    {"forwards": [{"kind": "prefill"}]}])");
+  const ordered_json roofline = roofline_of(stats, timeline, forwards);
   // 64 x 64 at 1 GHz over byte lanes with packing: bf16 takes two beats, q4 half a one, q2 a quarter.
   const double q8 = 4096e9;
   EXPECT_EQ(roofline["roofs"][0], (ordered_json{{"format", "bf16"}, {"macs_per_second", q8 / 2}}));
   EXPECT_EQ(roofline["roofs"][1]["macs_per_second"], q8);
   EXPECT_EQ(roofline["roofs"][2]["macs_per_second"], q8 * 2);
   EXPECT_EQ(roofline["roofs"][3]["macs_per_second"], q8 * 4);
-  ASSERT_EQ(roofline["points"].size(), 3U) << "what computes nothing has no place on it";
+  ASSERT_EQ(roofline["points"].size(), 5U) << "what computes nothing has no place on it";
   EXPECT_EQ(roofline["points"][0],
             (ordered_json{{"name", "whole run"}, {"what", "run"}, {"macs_per_byte", 60.0}, {"macs_per_second", 3e9}}));
   EXPECT_EQ(roofline["points"][1]["name"], "a-1");
+  const ordered_json& prefill = roofline["points"][2];
+  EXPECT_EQ(prefill["name"], "prefill");
+  EXPECT_DOUBLE_EQ(prefill["macs_per_byte"], 2);
+  EXPECT_DOUBLE_EQ(prefill["macs_per_second"], 1e7) << "until the next one begins";
+  const ordered_json& interior = roofline["points"][3];
+  EXPECT_EQ(interior["name"], "denoising, network interior");
+  EXPECT_DOUBLE_EQ(interior["macs_per_byte"], 0.8);
+  EXPECT_DOUBLE_EQ(interior["macs_per_second"], 80 / 16e-6) << "10 us and, the last one, 6";
   EXPECT_EQ(
-      roofline["points"][2],
+      roofline["points"][4],
       (ordered_json{{"name", "attn"}, {"what", "operator"}, {"macs_per_byte", 10.0}, {"macs_per_second", 1.25e8}}));
-  EXPECT_TRUE(roofline_of({{"configuration", ordered_json::object()}}, nullptr).is_null());
+  EXPECT_TRUE(roofline_of({{"configuration", ordered_json::object()}}, nullptr, nullptr).is_null());
+  ordered_json other = forwards;
+  other[0]["forwards"].erase(2);
+  EXPECT_EQ(roofline_of(stats, timeline, other)["points"].size(), 5U) << "the first two answers are three forwards";
+  other[0]["forwards"].erase(1);
+  EXPECT_EQ(roofline_of(stats, timeline, other)["points"].size(), 3U) << "no answers are three forwards";
 }
 
 TEST(scores, wilson_intervals_of_published_examples) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "dvp_gen/arrays.h"
 #include "tlm/platform/figures.h"
@@ -38,9 +40,50 @@ ordered_json point_of(const std::string& name, const char* what, const ordered_j
   return point(name, what, value_at(costs, "array.macs"), bytes_moved(costs), value_at(costs, "latency_us") * 1e-6);
 }
 
+std::string kind_of(const ordered_json& forward) {
+  std::string kind = text_at(forward, "kind") == "prefill" ? "prefill" : "denoising";
+  for (const char* part : {"prefix", "network"}) {
+    if (const std::string value = text_at(forward, part); !value.empty())
+      kind += std::string(", ") + part + " " + value;
+  }
+  return kind;
+}
+
+// Of as many forwards as there are on the timeline, when these are all of some first answers; else none.
+std::vector<std::string> kinds_of(const ordered_json& forwards, std::size_t on_timeline) {
+  std::vector<std::string> kinds;
+  if (!forwards.is_array()) return kinds;
+  for (const auto& answer : forwards) {
+    if (kinds.size() == on_timeline) break;
+    for (const auto& forward : answer["forwards"]) kinds.push_back(kind_of(forward));
+  }
+  if (kinds.size() != on_timeline) kinds.clear();
+  return kinds;
+}
+
+struct work {
+  double macs = 0, bytes = 0, us = 0;
+};
+
+// In the order in which the kinds come.
+std::vector<std::pair<std::string, work>> work_by_kind(const ordered_json& timeline, const ordered_json& forwards) {
+  const ordered_json& done = timeline["forwards"];
+  const std::vector<std::string> kinds = kinds_of(forwards, done.size());
+  std::vector<std::pair<std::string, work>> sums;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    auto sum = std::find_if(sums.begin(), sums.end(), [&](const auto& s) { return s.first == kinds[i]; });
+    if (sum == sums.end()) sum = sums.insert(sums.end(), {kinds[i], {}});
+    const double end_us = i + 1 < done.size() ? value_at(done[i + 1], "begin_us") : value_at(done[i], "end_us");
+    sum->second.macs += value_at(done[i], "macs");
+    sum->second.bytes += value_at(done[i], "bytes");
+    sum->second.us += end_us - value_at(done[i], "begin_us");
+  }
+  return sums;
+}
+
 }  // namespace
 
-ordered_json roofline_of(const ordered_json& stats, const ordered_json& timeline) {
+ordered_json roofline_of(const ordered_json& stats, const ordered_json& timeline, const ordered_json& forwards) {
   const gen::array_config* array = gen::find_array(text_at(stats, "configuration.npu.array"));
   const double clock_hz = value_at(stats, "configuration.npu.clock_hz");
   if (array == nullptr || clock_hz <= 0) return nullptr;
@@ -64,6 +107,9 @@ ordered_json roofline_of(const ordered_json& stats, const ordered_json& timeline
     add(point_of(text_at(answer, "id"), "answer", answer));
   }
   if (!timeline.is_object()) return roofline;
+  for (const auto& [kind, done] : work_by_kind(timeline, forwards)) {
+    add(point(kind, "forward", done.macs, done.bytes, done.us * 1e-6));
+  }
   for (const auto& o : timeline["operators"]) {
     const double seconds = std::max(value_at(o, "array_us"), value_at(o, "transfer_us")) * 1e-6;
     add(point(text_at(o, "name"), "operator", value_at(o, "macs"), value_at(o, "bytes"), seconds));

@@ -69,9 +69,10 @@ ordered_json run_part(const std::string& name, const fs::path& folder, const ord
   part["scores"] = scores_of(answers);
   part["assumptions"] = assumptions_of(stats["configuration"]);
   part["timeline"] = view_where_there(folder / "timeline.json", view_timeline);
-  part["roofline"] = roofline_of(stats, part["timeline"]);
+  const ordered_json forwards = view_where_there(folder / "trajectory.json", view_forwards);
+  part["roofline"] = roofline_of(stats, part["timeline"], forwards);
   part["plan"] = view_where_there(folder / "plan.txt", view_plan);
-  part["forwards"] = view_where_there(folder / "trajectory.json", view_forwards);
+  part["forwards"] = forwards;
   return part;
 }
 

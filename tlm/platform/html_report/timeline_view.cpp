@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tlm/platform/files.h"
 #include "tlm/platform/html_report/time_bins.h"
@@ -19,6 +20,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t most_tracks = 64;
 constexpr std::size_t most_operators = 256;
+constexpr std::size_t most_forwards = 2000;
 // Times of the file have six decimals; a slice that begins so little before the last one ended does not overlap it.
 constexpr double rounding_us = 2e-6;
 constexpr double longest_us = 1e15;  // thirty years
@@ -64,7 +66,9 @@ class collector {
     if (e.name != "wait" && e.name != "sleep") bins_.add(t->row, e.begin_us, end_us, e.duration_us);
     if (is_channel(*t)) bins_.add(channel_bytes_, e.begin_us, end_us, e.bytes);
     if (is_dma(*t)) bins_.add(dma_bytes_, e.begin_us, end_us, e.bytes);
-    if (!e.operator_name.empty()) take_operator(e, *t);
+    if (e.operator_name.empty()) return;
+    if (e.operator_name == "embedding" && (forwards_.empty() || forwards_.back().macs > 0)) begin_forward(e);
+    take_operator(e, *t);
   }
 
   ordered_json result() const {
@@ -97,6 +101,12 @@ class collector {
                                    {"array_us", o.array_us},
                                    {"transfer_us", o.transfer_us}});
     }
+    view["forwards"] = ordered_json::array();
+    for (const auto& f : forwards_) {
+      if (forwards_.size() > most_forwards) break;
+      view["forwards"].push_back(
+          {{"macs", f.macs}, {"bytes", f.bytes}, {"begin_us", f.begin_us}, {"end_us", f.end_us}});
+    }
     return view;
   }
 
@@ -111,6 +121,9 @@ class collector {
   struct work {
     double macs = 0, bytes = 0, array_us = 0, transfer_us = 0;
   };
+  struct forward {
+    double macs = 0, bytes = 0, begin_us = 0, end_us = 0;
+  };
 
   static bool is_channel(const track& t) { return t.name.starts_with("memory"); }
   static bool is_dma(const track& t) { return t.name == "dma_load" || t.name == "dma_store"; }
@@ -124,6 +137,11 @@ class collector {
     return total(channel_bytes_) >= total(dma_bytes_) * (1 - rounding);
   }
 
+  // One more than are shown, so that it is seen that there are too many.
+  void begin_forward(const event& e) {
+    if (forwards_.size() <= most_forwards) forwards_.push_back({.begin_us = e.begin_us});
+  }
+
   track* track_of(const event& e) {
     const auto known = tracks_.find(e.track);
     if (known != tracks_.end()) return &known->second;
@@ -134,15 +152,26 @@ class collector {
   }
 
   void take_operator(const event& e, const track& t) {
+    work done;
+    if (t.name == "array") {
+      done.macs = macs_of(e.name);
+      done.array_us = e.duration_us;
+    } else if (is_dma(t)) {
+      done.bytes = e.bytes;
+      done.transfer_us = e.duration_us;
+    }
+    if (!forwards_.empty()) {
+      forward& f = forwards_.back();
+      f.macs += done.macs;
+      f.bytes += done.bytes;
+      f.end_us = std::max(f.end_us, e.begin_us + e.duration_us);
+    }
     if (operators_.size() == most_operators && !operators_.contains(e.operator_name)) return;
     work& o = operators_[e.operator_name];
-    if (t.name == "array") {
-      o.macs += macs_of(e.name);
-      o.array_us += e.duration_us;
-    } else if (is_dma(t)) {
-      o.bytes += e.bytes;
-      o.transfer_us += e.duration_us;
-    }
+    o.macs += done.macs;
+    o.bytes += done.bytes;
+    o.array_us += done.array_us;
+    o.transfer_us += done.transfer_us;
   }
 
   time_bins bins_;
@@ -151,6 +180,7 @@ class collector {
   std::map<std::uint64_t, std::string> processes_, names_;
   std::map<std::uint64_t, track> tracks_;
   std::map<std::string, work> operators_;
+  std::vector<forward> forwards_;
 };
 
 // {"traceEvents": [{..., "args": {...}}, ...]}, object by object; what else there is goes by.

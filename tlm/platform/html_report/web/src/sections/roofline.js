@@ -16,7 +16,7 @@ export function roofline(run) {
   // Formats with one roof share its line.
   const lines = new Map();
   for (const roof of r.roofs) lines.set(roof.macs_per_second, [...(lines.get(roof.macs_per_second) ?? []), roof.format]);
-  const kinds = [["run", "whole run", "diamond", 16], ["answer", "answers", "circle", 8], ["operator", "operators", "triangle", 11]];
+  const kinds = [["run", "whole run", "diamond", 16], ["answer", "answers", "circle", 8], ["forward", "kinds of forward", "roundRect", 12], ["operator", "operators", "triangle", 11]];
   const series = (c) => [
     ...[...lines].map(([peak, formats]) => ({
       name: "roof " + formats.join(", "), type: "line", symbol: "none", lineStyle: { width: 2 },
@@ -43,6 +43,6 @@ export function roofline(run) {
       }),
     }),
     note("Roofs follow from the configuration: rows \u00d7 columns \u00d7 clock of the array, with q4 and q2 packed where it packs, and the peak of the DRAM. ",
-      "Points are measured: run and answers over their latency, operators over the time of their busiest engine, from the part of the run that is on the timeline. ",
+      "Points are measured: run and answers over their latency, kinds of forward over the time until the next one began, operators over the time of their busiest engine, from the part of the run that is on the timeline. ",
       "An operator's bytes are those its DMAs move, which with an address window come from a buffer that was filled before."));
 }

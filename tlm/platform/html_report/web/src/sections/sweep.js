@@ -63,7 +63,7 @@ export function sweep(s, index) {
     const sorted = [...front].sort((a, b) => a.values[x] - b.values[x]);
     return {
       legend: legend(c),
-      grid: { left: 16, right: 24, top: 40, bottom: 40, containLabel: true },
+      grid: { left: 16, right: 24, top: 56, bottom: 40, containLabel: true },
       tooltip: tooltip(c, (p) => p.data?.point ? [
         `point ${p.data.point.ordinal}${optimal.has(p.data.point) ? ", on the front" : ""}`,
         ...s.parameters.map((n) => `${n} = ${plain(p.data.point.parameters[n])}`),
