@@ -2,7 +2,7 @@
 
 import { axis, chart, tooltip } from "./chart.js";
 
-const row_height = 30;
+const row_height = 30; // CSS pixels
 
 /**
  * `spans`: [{name, from, to, colour(c), left?, right?, tip}]: `left` and `right` are texts at the ends of the bar, `tip`
@@ -11,16 +11,19 @@ const row_height = 30;
 export function spanChart({ title, spans, line, show, columns, rows, wide = false }) {
   const values = [line, ...spans.flatMap((s) => [s.from, s.to])];
   const low = Math.min(...values), high = Math.max(...values);
-  // Room for the texts at the ends.
-  const room = (side) => (spans.some((s) => s[side] !== undefined) ? 0.22 * Math.max(high - low, Math.abs(high) * 0.02, 1e-9) : 0);
+  // What texts need beyond the bars, were these drawn in 200 of the narrowest plot's pixels.
+  const range = Math.max(high - low, Math.abs(high) * 0.02, 1e-9), one = range / 200;
+  const needed = (text, distance) => (text === undefined ? 0 : Math.max(0, (12 + 6.6 * text.length) * one - distance));
+  const left = Math.max(...spans.map((s) => needed(s.left, Math.min(s.from, s.to) - low)));
+  const right = Math.max(...spans.map((s) => needed(s.right, high - Math.max(s.from, s.to))));
   return chart({
     title, wide, height: 46 + row_height * spans.length, columns, rows,
     option: (c) => ({
       grid: { left: 4, right: 12, top: 6, bottom: 4, containLabel: true },
       tooltip: tooltip(c, (p) => spans[p.dataIndex]?.tip ?? ""),
-      xAxis: axis(c, { type: "value", min: low - room("left"), max: high + room("right"), splitNumber: 4,
-        axisLabel: { formatter: show, hideOverlap: true, showMinLabel: room("left") === 0, showMaxLabel: false } }),
-      yAxis: axis(c, { type: "category", inverse: true, data: spans.map((s) => s.name), splitLine: { show: false }, axisTick: { show: false },
+      xAxis: axis(c, { type: "value", min: low - left, max: high + right, splitNumber: 4,
+        axisLabel: { formatter: show, hideOverlap: true, showMinLabel: left === 0, showMaxLabel: false } }),
+      yAxis: axis(c, { type: "category", inverse: true, data: spans.map((s) => s.name), splitLine: { show: false }, axisTick: { show: false }, axisLine: { onZero: false, lineStyle: { color: c.faint } },
         axisLabel: { width: 170, overflow: "break", lineHeight: 13, interval: 0 } }),
       series: [{
         type: "custom", encode: { x: [0, 1], y: 2 }, data: spans.map((s, i) => [s.from, s.to, i]),
