@@ -61,7 +61,7 @@ def alone(options, runs, model, names):
         "Gain over a Baseline that lacks the same",
         [Column("with"), *GAIN_COLUMNS],
         [[name, *flat(g)] for name, g in rows.items()],
-        (f"DAT-FFN at setting {setting}.",),
+        (f"DAT-FFN at setting {setting}, one seed of the decisions.",),
     )
     return Section(m.subject, [table], [], title="Effects switched off one at a time")
 
@@ -84,7 +84,7 @@ def put_back(options, runs, model):
     cells = [[name, *flat(g), *(100 * g["full"][i] / ideal[i] for i in (0, 1))] for name, g in rows.items()]
     real = list(rows.values())[-1]["full"]
     note = (
-        f"DAT-FFN at setting {setting}. Of Full's gain on a memory without these effects {100 * real[0] / ideal[0]:.0f} % in latency and "
+        f"DAT-FFN at setting {setting}, one seed of the decisions. Of Full's gain on a memory without these effects {100 * real[0] / ideal[0]:.0f} % in latency and "
         f"{100 * real[1] / ideal[1]:.0f} % in energy are left on the configured one. Quoted ({SOURCE}, whose memory model has no bank conflicts, refresh or bank groups): "
         f"{m.latency} and {m.energy}."
     )
@@ -109,7 +109,7 @@ def put_back(options, runs, model):
                     "steps": [{"name": n, "value": v} for n, v in zip(names, gains[1:])],
                     "end": {"name": "as configured", "value": gains[-1]},
                     "quoted": quoted if c == "full" else None,
-                    "notes": [f"DAT-FFN at setting {setting} for all benchmarks."],
+                    "notes": [f"DAT-FFN at setting {setting} for all benchmarks, one seed of the decisions."],
                 }
             )
             if c == "full":

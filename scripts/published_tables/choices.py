@@ -3,6 +3,7 @@ with the reason.
 """
 from points import ENERGY_PARTS
 
+SEED = "seed of the decisions"
 BRQ, DAT = "decode.compression.brq.", "decode.compression.dat."
 
 
@@ -38,7 +39,7 @@ CHOICES = (
         "drift of the distribution",
     ),
     ("order of channels and entries", [("in order", {"distribution": {"run": 1 << 20}})], "run of the distribution"),
-    ("seed of the decisions", [("2", {"seed": 2}), ("3", {"seed": 3})], "--seed"),
+    (SEED, [("2", {"seed": 2}), ("3", {"seed": 3})], "--seed"),
     ("setting of DAT-FFN", [("0", {"setting": 0}), ("6", {"setting": 6})], DAT + "setting"),
     ("anchor's life", [("sub-block", {"compressed": [DAT + "span=sub_block"]})], DAT + "span"),
     ("rank of the corrections", [("0", {"compressed": [DAT + "corrections=0"]})], DAT + "corrections"),

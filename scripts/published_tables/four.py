@@ -1,5 +1,7 @@
 """The four configurations as the publication ran them: rows, gains by benchmark, beside what is quoted."""
-from points import ENERGY_PARTS, mean
+from functools import reduce
+
+from points import ENERGY_PARTS, add, mean, scaled
 
 from .design import BENCHMARKS, COMPRESSED, MODELS, NAMES, ORDER, SOURCE, energy, point, whole_models
 from .document import Column, Section, Table
@@ -41,12 +43,18 @@ def flat(gain):
     return [x for c in ORDER[1:] for x in gain[c]]
 
 
-def rows_of(figures, model, settings):
+def seeds_of(options):
+    """Changes, one for each seed of the decisions; the first is the program's own, 1."""
+    return [{} if seed == 1 else {"seed": seed} for seed in range(1, options.seeds + 1)]
+
+
+def rows_of(figures, model, settings, seeds):
+    """[(configuration, setting, figures)], means over the seeds."""
     rows = []
     for configuration in ORDER:
         for setting in sorted(set(settings)) if configuration in COMPRESSED else (None,):
-            f = figures[points_of(model, setting)[configuration]]
-            rows.append((configuration, setting, f))
+            summed = reduce(add, (figures[points_of(model, setting, seed)[configuration]] for seed in seeds))
+            rows.append((configuration, setting, scaled(summed, 1 / len(seeds))))
     return rows
 
 
@@ -130,31 +138,60 @@ def behind_prefill(figures):
     return figures["latency_us"] - figures["prefill_us"], energy(figures) - figures["prefill_uj"]
 
 
+def behind_gains(figures, model, settings, seed):
+    """(latency, energy) of Full over Baseline without the prefill, mean of the benchmarks."""
+    ratios = []
+    for setting in settings:
+        base, full = (behind_prefill(figures[points_of(model, setting, seed)[c]]) for c in ("baseline", "full"))
+        ratios.append([a / b for a, b in zip(base, full)])
+    return [mean(r[i] for r in ratios) for i in (0, 1)]
+
+
+def extremes_of(each):
+    """[(which, {configuration: (latency, energy)})] of the seeds' mean gains; nothing where there is one."""
+    if len(each) == 1:
+        return []
+    return [
+        (f"{word} of {len(each)} seeds", {c: tuple(pick(e[c][i] for e in each) for i in (0, 1)) for c in ORDER[1:]})
+        for word, pick in (("lowest", min), ("highest", max))
+    ]
+
+
 def section(options, runs, model):
-    m, by_benchmark = MODELS[model], settings_of(options, model)
-    figures = whole_models(options, runs, [p for s in set(by_benchmark) for p in points_of(model, s).values()])
-    rows = rows_of(figures, model, by_benchmark)
-    by_name = [gains_at(figures, model, s) for s in by_benchmark]
-    means = mean_gains(by_name)
-    behind = []
-    for setting in by_benchmark:
-        at = points_of(model, setting)
-        behind.append(
-            [a / b for a, b in zip(behind_prefill(figures[at["baseline"]]), behind_prefill(figures[at["full"]]))]
-        )
+    m, by_benchmark, seeds = MODELS[model], settings_of(options, model), seeds_of(options)
+    points = [p for seed in seeds for s in set(by_benchmark) for p in points_of(model, s, seed).values()]
+    figures = whole_models(options, runs, points)
+    rows = rows_of(figures, model, by_benchmark, seeds)
+    of_seeds = [[gains_at(figures, model, s, seed) for s in by_benchmark] for seed in seeds]
+    by_name = [mean_gains(gains) for gains in zip(*of_seeds)]
+    each = [mean_gains(gains) for gains in of_seeds]
+    means = mean_gains(each)
+    behind = [behind_gains(figures, model, by_benchmark, seed) for seed in seeds]
+    extremes = extremes_of(each)
+    spread = f"Gains are means over {len(seeds)} seeds of the decisions; lowest and highest are of a seed's mean."
+    said = ", ".join(
+        f"{what} {min(g['full'][i] for g in each):.2f} to {max(g['full'][i] for g in each):.2f}"
+        for i, what in enumerate(("latency", "energy"))
+    )
     tables = [
         figure_table(rows),
         Table(
             "Gain over Baseline",
             [Column("benchmark"), Column("setting", "quoted" if options.frozen is None else "choice"), *GAIN_COLUMNS],
-            [*([b, s, *flat(g)] for b, s, g in zip(BENCHMARKS, by_benchmark, by_name)), ["mean", None, *flat(means)]],
+            [
+                *([b, s, *flat(g)] for b, s, g in zip(BENCHMARKS, by_benchmark, by_name)),
+                ["mean", None, *flat(means)],
+                *([name, None, *flat(g)] for name, g in extremes),
+            ],
+            (spread,) if extremes else (),
         ),
         Table(
             "Full over Baseline",
             [Column(""), Column("latency", "measured", "x"), Column("energy", "modelled", "x")],
             [
                 ["mean of the benchmarks", *means["full"]],
-                ["the same behind the prefill", *(mean(b[i] for b in behind) for i in (0, 1))],
+                *([name, *g["full"]] for name, g in extremes),
+                ["mean behind the prefill", *(mean(b[i] for b in behind) for i in (0, 1))],
             ],
         ),
         Table(
@@ -176,6 +213,7 @@ def section(options, runs, model):
             "subject": m.subject,
             "kind": "measured",
             "unit": "x",
+            "notes": [f"{spread} Full: {said}."] if extremes else [],
             "rows": [
                 {"name": what, "kind": kind, "ours": means["full"][i], "theirs": quoted, "source": SOURCE}
                 for i, (what, kind, quoted) in enumerate(

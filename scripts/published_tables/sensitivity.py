@@ -1,7 +1,7 @@
 """What the gain of Full rests on: one choice at a time, everything else as configured."""
 import sys
 
-from .choices import CHOICES, LEFT_OUT
+from .choices import CHOICES, LEFT_OUT, SEED
 from .design import MODELS, gains, point, whole_models
 from .document import Column, Section, Table
 from .svg import tornado
@@ -63,6 +63,16 @@ def widest_first(rows, centre, i):
     return sorted(rows, key=lambda row: -spread(row[1], centre, i))
 
 
+def seed_note(rows, centre, i):
+    """How far the draw of the decisions alone moves a gain, where it was varied."""
+    moved = [spread(values, centre, i) for name, values in rows if name == SEED]
+    return tuple(
+        f"All of one seed; other seeds alone move the gain by up to {100 * (m - 1):.1f} % (row {SEED}), and so may what "
+        "stands in rows that change what is decided: prompt, reply, block, tokens per forward."
+        for m in moved
+    )
+
+
 def sensitivity(options, runs):
     sections = []
     for model in options.models:
@@ -95,6 +105,7 @@ def sensitivity(options, runs):
                         Column("highest to lowest", kind, "x"),
                     ],
                     cells,
+                    seed_note(rows, centre, i),
                 )
             )
             bars = [(name, [(label, g[i]) for label, g in values]) for name, values in ordered]

@@ -18,7 +18,7 @@ SCRIPT = chip.ROOT / "scripts/published"
 sys.path.insert(0, str(chip.ROOT / "scripts"))
 sys.dont_write_bytecode = True
 from published_tables import break_even, causes, choices, crossing, design  # noqa: E402
-from published_tables import energy_limit, ladder, pairs, sensitivity, what_if  # noqa: E402
+from published_tables import energy_limit, four, ladder, pairs, sensitivity, what_if  # noqa: E402
 from published_tables.document import resolved  # noqa: E402
 
 
@@ -61,6 +61,8 @@ class Simulated(unittest.TestCase):
             "32",
             "--trajectory",
             "every-token",
+            "--seeds",
+            "1",
             "--without",
             "prices",
             "--out",
@@ -109,6 +111,7 @@ class Simulated(unittest.TestCase):
             (["four", "--reply", "0"], "--reply"),
             (["four", "--program", "/nowhere/vp"], "/nowhere/vp"),
             (["five"], "five"),
+            (["four", "--seeds", "0"], "--seeds"),
             (["ladder", "--model", "7b"], "ladder takes 8b"),
             (["pairs", "--widest", "1"], "--widest"),
             (["sensitivity", "--choice", "no such", "--out", str(chip.scratch_folder())], "price of static"),
@@ -209,7 +212,9 @@ class ByHand(unittest.TestCase):
         self.assertAlmostEqual(at_most, (10 + 100 * 2) / (6 + 100 * 10))
         self.assertEqual(crossing.priced(10, 6, 10, 2)[0].kind, "always")
         self.assertEqual(crossing.priced(6, 10, 2, 10)[0].kind, "never")
-        self.assertEqual(crossing.priced(10, 6, 2.0, 2.001)[0].kind, "always")  # crosses at 4000 times, which nobody asks
+        self.assertEqual(
+            crossing.priced(10, 6, 2.0, 2.001)[0].kind, "always"
+        )  # crosses at 4000 times, which nobody asks
         self.assertEqual(crossing.priced(10, 6, 0, 1)[0].value, 4)  # of Full alone, as conversion is
         self.assertEqual(crossing.priced(10, 6, 2, 2)[0].kind, "always")  # the same counts
 
@@ -231,6 +236,20 @@ class ByHand(unittest.TestCase):
         self.assertIn("1 of 2 pairs", section.tables[0].notes[0])
         self.assertIn("-17 %", section.tables[0].notes[0])
         self.assertIn("The choices multiply.", section.tables[1].notes[0])
+
+    def test_gains_are_means_over_seeds(self):
+        # Full takes 100, 200 and 300 by seed, at every setting: gains of 12, 6 and 4.
+        self.told(four, lambda c, change: figures(100 * change.get("seed", 1) if c == "full" else 1200))
+        section = four.section(options(seeds=3), None, "1.5b")
+        rows = {row[0]: row for row in next(t for t in section.tables if t.title == "Gain over Baseline").rows}
+        at = len(four.GAIN_COLUMNS)  # Full's latency is the last but one
+        self.assertEqual(
+            [round(rows[n][at], 9) for n in ("MATH", "mean", "lowest of 3 seeds", "highest of 3 seeds")],
+            [round(22 / 3, 9), round(22 / 3, 9), 4, 12],
+        )
+        headline = next(c for c in section.charts if c["type"] == "headline")
+        self.assertAlmostEqual(headline["rows"][0]["ours"], 22 / 3)
+        self.assertIn("4.00 to 12.00", headline["notes"][0])
 
     def test_effects_are_put_back_to_what_is_configured(self):
         # Each effect costs Full its own time; the last row has them all, the first none.
