@@ -23,8 +23,8 @@ struct decision_distribution {
   double tokens_per_forward = 1;  // committed, mean over a sub-block that is decoded from masks alone
   double least_drift = 0;         // of an interior step, relative to the anchor: uniform between the two
   double most_drift = 0;
-  std::uint32_t run = 1;                   // neighbouring channels or entries that share a rank; 1: scattered
-  double draft_acceptance = 0;             // how often a confident prediction stands
+  std::uint32_t run = 1;                        // neighbouring channels or entries that share a rank; 1: scattered
+  double draft_acceptance = 0;                  // how often a confident prediction stands
   std::optional<revision_rates> revision = {};  // without it nothing is revised
 };
 
