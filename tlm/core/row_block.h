@@ -14,8 +14,8 @@ namespace dvp::core {
 struct row_block {
   std::uint32_t rows = 1;    // 1 or more
   std::uint64_t stride = 0;  // stored bytes from one row to the next
-  const std::uint32_t* list =
-      nullptr;  // `rows` numbers of rows, the caller's until the access is answered; null: 0, 1, 2
+  // Numbers of `rows` rows, the caller's until the memory has taken the request; null: 0, 1, 2, ...
+  const std::uint32_t* list = nullptr;
 
   std::uint64_t offset(std::uint32_t row) const {
     return stride * (list == nullptr ? std::uint64_t{row} : std::uint64_t{list[row]});

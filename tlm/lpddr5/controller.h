@@ -26,6 +26,9 @@
 // with a quantum of 10 us take twice as long as one alone, with a quantum of 0 still 1.25 times. Masters that should
 // compete for the memory use nb_transport.
 //
+// An access may be a block of rows (core/row_block.h): its bytes are those of its rows. With stream_bytes in the
+// configuration a block is served in one step, at the rate that its rows have command by command.
+//
 // An access is split into bursts at once, whatever its length: while it is under way it costs about 2 bytes of host
 // memory per byte asked for, so hundreds of megabytes belong into several accesses.
 //
