@@ -3,6 +3,7 @@ from typing import NamedTuple
 
 from points import ENERGY_PARTS
 
+from .choices import ROOMY
 from .crossing import MOST, middle, price_said, priced, said, verdict
 from .design import MODELS, NAMES, ORDER, energy, gains, point, whole_models
 from .document import Column, Section, Table, resolved, trajectory, value_at
@@ -67,7 +68,7 @@ PARAMETERS = (
     ),
     Parameter("prompt", "tokens", lambda o, _: o.prompt, (16, 160, 512, 1536), lambda v: {"prompt": v}, EVERY, 32),
     Parameter("reply", "tokens", lambda o, _: o.reply, (8, 32, 64, 256), lambda v: {"reply": v}, EVERY, 8),
-    Parameter("block", "tokens", lambda o, _: 32, (8, 16, 32, 64), lambda v: {"block": v}, EVERY, 0),
+    Parameter("block", "tokens", lambda o, _: 32, (8, 16, 32, 64), lambda v: {"block": v, **(ROOMY if v > 32 else {})}, EVERY, 0),
     Parameter(
         "tokens per forward",
         "tokens",
@@ -189,7 +190,7 @@ def break_even(options, runs):
             ],
             cells,
             (
-                "Latency is measured on slices, energy modelled from them; between simulated values the gain is taken to be straight in its logarithm.",
+                "Latency is measured, energy modelled; between simulated values the gain is taken to be straight in its logarithm.",
             ),
         )
         prices, priced_cells = price_rows(options, runs, model), []

@@ -1,6 +1,4 @@
-"""Design points of the four configurations: what is changed, as a command line, and the whole model out of its
-slices.
-"""
+"""Design points of the four configurations: what is changed, as a command line, and the figures of the whole model."""
 import json
 import pathlib
 import sys
@@ -117,8 +115,8 @@ def wide_memory(chip, bandwidth):
     return [f"memory.config.channels={channels}", *(f"memory.config.energy.{k}={v}" for k, v in energies.items())]
 
 
-def arguments(options, wanted, layers):
-    """Of dllm-vp run --data shape for a slice of a point."""
+def arguments(options, wanted, layers=None):
+    """Of dllm-vp run --data shape for a point, or a slice of it."""
     model, change = MODELS[wanted.model], json.loads(wanted.change)
     prompt, reply, block = (
         change.get("prompt", options.prompt),
@@ -141,9 +139,9 @@ def arguments(options, wanted, layers):
         str(reply),
         "--context",
         context(prompt + reply, block),
-        "--layers",
-        str(layers),
     ]
+    if layers is not None:
+        words += ["--layers", str(layers)]
     if "seed" in change:
         words += ["--seed", str(change["seed"])]
     assignments = list(change.get("set", ()))
@@ -170,8 +168,10 @@ def line(first, second, at):
 
 
 def whole_models(options, runs, points):
-    """{point: figures of the whole model} out of its two slices."""
+    """{point: figures of the whole model}, or of the straight line through two slices."""
     points = list(dict.fromkeys(points))
+    if not options.slices:
+        return runs.all({p: arguments(options, p) for p in points})
     results = runs.all({(p, layers): arguments(options, p, layers) for p in points for layers in options.slices})
     first, second = options.slices
     return {p: line((first, results[p, first]), (second, results[p, second]), MODELS[p.model].layers) for p in points}

@@ -15,7 +15,7 @@ SCHEMA = "dllm-vp.published.1"
 
 
 class Column(NamedTuple):
-    """kind: label, choice, measured (simulated on slices), modelled (a formula), quoted (a publication) or computed
+    """kind: label, choice, measured (simulated), modelled (a formula), quoted (a publication) or computed
     (ratio of kinds).
     """
 

@@ -76,6 +76,7 @@ def arguments(options, rung, blocks, steps, layers, assignments, share):
 
 # A decode of 128 tokens out of three short ones: (blocks, forwards of a block). Setting up happens once in each.
 SHORT = ((1, 2), (1, 4), (2, 2))
+SLICES = (1, 2)  # layers
 
 
 def decoded(short):
@@ -87,10 +88,10 @@ def decoded(short):
 
 
 def layers_of(options, rung):
-    """Slices, or the whole model where the plan of few layers would be another: a few of its buffers are staged, and
+    """Slices, since no decision depends on how many layers there are, or the whole model where the plan of few layers would be another: a few of its buffers are staged, and
     which depends on all.
     """
-    return (weights_of_row()[2],) if rung == PLANNED else options.slices
+    return (weights_of_row()[2],) if rung == PLANNED else options.slices or SLICES
 
 
 def whole_decodes(options, runs, wanted):

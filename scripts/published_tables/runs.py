@@ -61,7 +61,7 @@ class Runs:
 
     def __init__(self, options):
         self.options = options
-        self.kept = options.out / "slices"
+        self.kept = options.out / "runs"
         self.kept.mkdir(parents=True, exist_ok=True)
         self.inputs = options.out / "inputs"
         self.inputs.mkdir(exist_ok=True)

@@ -70,7 +70,7 @@ class Simulated(unittest.TestCase):
         )
         first = published(*arguments)
         self.assertEqual(first.returncode, 0, first.stderr)
-        kept = sorted((out / "slices").iterdir())
+        kept = sorted((out / "runs").iterdir())
         self.assertEqual(len(kept), 8)
         document = checked(out / "four.json")
         columns = [c["name"] for c in table(document, "Figures")["columns"]]
@@ -101,7 +101,7 @@ class Simulated(unittest.TestCase):
         before = [p.stat().st_mtime_ns for p in kept]
         again = published(*arguments, "--quiet")
         self.assertEqual(again.stdout, first.stdout)
-        self.assertEqual([p.stat().st_mtime_ns for p in sorted((out / "slices").iterdir())], before)
+        self.assertEqual([p.stat().st_mtime_ns for p in sorted((out / "runs").iterdir())], before)
 
     def test_wrong_options(self):
         for arguments, said in (
