@@ -48,8 +48,8 @@ EFFECTS = ("refresh", "rows", "conversion", "scatter", "cpu")
 
 
 def survives(gain, ideal):
-    """Share of what a gain is above 1."""
-    return (gain - 1) / (ideal - 1)
+    """Percent of what a gain is above 1; nothing where there is none to survive."""
+    return None if ideal == 1 else 100 * (gain - 1) / (ideal - 1)
 
 
 def setting_of(options, model):
@@ -86,11 +86,12 @@ def put_back(options, runs, model):
         Column("Full, of its gain without the effects: latency", "measured", "%", 1),
         Column("energy", "modelled", "%", 1),
     ]
-    cells = [[name, *flat(g), *(100 * survives(g["full"][i], ideal[i]) for i in (0, 1))] for name, g in rows.items()]
+    cells = [[name, *flat(g), *(survives(g["full"][i], ideal[i]) for i in (0, 1))] for name, g in rows.items()]
     real = list(rows.values())[-1]["full"]
+    left = ["all" if share is None else f"{share:.0f} %" for share in map(survives, real, ideal)]
     note = (
-        f"DAT-FFN at setting {setting}, one seed of the decisions. Of Full's gain on a memory without these effects {100 * survives(real[0], ideal[0]):.0f} % in latency and "
-        f"{100 * survives(real[1], ideal[1]):.0f} % in energy are left on the configured one. Quoted ({SOURCE}, whose memory model has no bank conflicts, refresh or bank groups): "
+        f"DAT-FFN at setting {setting}, one seed of the decisions. Of Full's gain on a memory without these effects, counted from 1, {left[0]} in latency and "
+        f"{left[1]} in energy are left on the configured one. Quoted ({SOURCE}, whose memory model has no bank conflicts, refresh or bank groups): "
         f"{m.latency} and {m.energy}."
     )
     charts, drawings = [], {}
