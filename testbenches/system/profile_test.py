@@ -79,7 +79,7 @@ class Profile(unittest.TestCase):
         arguments = ("--quiet", "--config", config, "--model", "llada-8b", "--data", "shape", "--trajectory", "every-token", "--prompt-tokens", "32", "--generate", "32")
         run = chip.Run(*arguments, "--layers", "1", "--context", "64")
         self.assertEqual(run.code, 0, run.describe())
-        self.refuse(["table.json", "another model", "weight_bytes"], "run", *arguments)
+        self.refuse(["table.json", "another model", "layers 2"], "run", *arguments)
 
     def test_the_same_again_is_the_same_bytes(self):
         for name in ("a.json", "b.json"):
