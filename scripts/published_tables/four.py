@@ -250,8 +250,8 @@ def four(options, runs):
         sections.append(section(options, runs, model))
         if options.without:
             sections.append(causes.alone(options, runs, model, options.without))
-        if options.causes:
-            sections += [causes.alone(options, runs, model, causes.EFFECTS), causes.put_back(options, runs, model)]
+        if options.causes and model == options.models[0]:
+            sections.append(causes.put_back(options, runs, model))
         if options.what_if:
             sections.append(what_if.steps(options, runs, model))
         sections.append(what_if.limit(options, runs, model))
