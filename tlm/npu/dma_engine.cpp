@@ -17,6 +17,15 @@ constexpr gen::descriptor_header list_header = [] {
   return header;
 }();
 
+// Every row of a plane.
+row_run rows_of(const gen::dma_descriptor& d) {
+  return {.dram = d.dram_address,
+          .bytes = d.row_bytes,
+          .stride = d.dram_stride,
+          .stored_per_byte = stored_per_byte(d.header.tag_precision),
+          .rows = d.rows};
+}
+
 }  // namespace
 
 dma_engine::dma_engine(const sc_core::sc_module_name& name, engine_id id, npu_parts& parts, memory_link& memory)
@@ -101,11 +110,7 @@ void dma_engine::issue_all(work& of, const gen::dma_descriptor& d) {
   }
   const bool apart = d.rows > 1 && !rows_are_dense(d) && d.scratchpad_stride == d.row_bytes;
   if (apart && parts().config.dma_block_bytes != 0) {
-    row_run run{.dram = d.dram_address,
-                .bytes = d.row_bytes,
-                .stride = d.dram_stride,
-                .stored_per_byte = stored_per_byte(d.header.tag_precision),
-                .rows = d.rows};
+    row_run run = rows_of(d);
     std::uint64_t scratchpad = d.scratchpad_address;
     for (std::uint32_t plane = 0; plane < d.planes; ++plane) {
       if (!issue_rows(of, d, run, scratchpad)) return;
@@ -135,15 +140,10 @@ void dma_engine::issue_gather(work& of, const gen::dma_descriptor& d) {
   parts().wait_until(of.end);
   next_issue_ = std::max(next_issue_, sc_core::sc_time_stamp());
   if (d.scratchpad_stride == d.row_bytes && parts().config.dma_block_bytes != 0) {
-    issue_rows(of, d,
-               {.dram = d.dram_address,
-                .bytes = d.row_bytes,
-                .stride = d.dram_stride,
-                .stored_per_byte = stored_per_byte(d.header.tag_precision),
-                .rows = d.rows,
-                .dense = rows_are_dense(d),
-                .list = list_},
-               d.scratchpad_address);
+    row_run run = rows_of(d);
+    run.dense = rows_are_dense(d);
+    run.list = list_;
+    issue_rows(of, d, run, d.scratchpad_address);
     return;
   }
   for_each_gathered(d, list_, [&](std::uint64_t dram, std::uint64_t scratchpad, std::uint64_t bytes) {
